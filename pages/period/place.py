@@ -57,7 +57,12 @@ def show(shown: Shown, place: tuple[int, int]) -> None:
     if not np.isfinite(mean).all():
         st.info("There is no prediction at this place: a covariate or the archive lacks a value. Choose another.")
         return
-    sd = np.array([result.sd(time)[place] for time in range(len(series))])
+    every = [result.predictive(time)[place] for time in range(len(series))]
+    sd = np.array([each.sd for each in every])
+    low, high, name = mean - 2 * sd, mean + 2 * sd, "mean ± 2 sd"
+    if result.behind:
+        name = "mean, 95 % interval"
+        low, high = (np.array([float(each.quantile(level)) for each in every]) for level in (0.025, 0.975))
     cell, lines = int(series.problem.cell[place]), {}
     if cell >= 0:
         lines["coarse"] = series.coarse[:, cell]
@@ -66,13 +71,13 @@ def show(shown: Shown, place: tuple[int, int]) -> None:
     across, ticks = time_axis(series)
     figure = function_plot(
         days_of(series.dates), mean, sd, lines, title=f"Time series at {name_of(series, place)}",
-        model=result.spec.model.name, name="mean ± 2 sd", labels=(across, series.problem.units),
+        model=result.spec.model.name, band=(low, high), name=name, labels=(across, series.problem.units),
         names={"coarse": "coarse value", "truth": "truth"}, height=300, dark=is_dark(),
     )  # fmt: skip
     figure["layout"]["xaxis"] |= ticks
     plotly_live(figure, "p-place")
     if "truth" in lines:
-        inside = float(np.mean(np.abs(lines["truth"] - mean) <= 2 * sd))
+        inside = float(np.mean((low <= lines["truth"]) & (lines["truth"] <= high)))
         st.caption(
             f"The ring on the maps marks this place. The band contains the truth at {100 * inside:.0f} % of the "
             f"times. The coarse value is the mean of the cell around it. Units: {plain(series.problem.units)}."

@@ -26,6 +26,8 @@ def sentence(shown: Shown) -> None:
     )
     times = f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}" if len(series) > 1 else series.labels[0]
     st.markdown(f"{times}: {cells:,} coarse cells become {pixels:,} pixels each. {known}{_how_good(shown)}")
+    if "warp" in result.diagnostics:
+        st.caption(plain(result.diagnostics["warp"]))
     warnings(result.warnings)
     if shown.verification is not None:
         _record(shown.verification, series.problem.units)

@@ -56,8 +56,8 @@ def test_other_variables_with_times_are_offered_as_predictors(page: AppTest) -> 
     made = session("period", **{"p-data": find("made-up-region").title, "p-first": "400"})
     assert not made.exception and not made.error
     assert made.selectbox(key="p-target").value == "t" and made.multiselect(key="p-predictors").options == [
-        "westerly wind"
-    ]
+        "westerly wind", "daily rain", "daily minimum temperature", "daily maximum temperature"
+    ]  # fmt: skip
     made.multiselect(key="p-predictors").set_value(["u"]).run()
     assert not made.exception and "with predictors" in " ".join(each.value for each in made.markdown)
     asked = session("period", **{"p-data": find("made-up-region").title, "p-first": "479", "p-predictors": "v"})
@@ -65,6 +65,13 @@ def test_other_variables_with_times_are_offered_as_predictors(page: AppTest) -> 
     (said,) = [each.value for each in asked.info]
     assert "p-predictors=v, which is not one of the choices here. The page uses none." in said
     assert any(each.value.startswith("2002-04-25 00:00: 16 coarse cells") for each in asked.markdown)
+
+
+def test_rain_is_never_negative() -> None:
+    made = session("period", **{"p-data": find("made-up-region").title, "p-first": "460", "p-target": "daily rain"})
+    assert not made.exception and not made.error
+    said = " ".join(each.value for each in (*made.markdown, *made.caption))
+    assert "modelled by the Box-Cox warp" in said and "The band contains the truth" in said
 
 
 def test_it_offers_only_cells_of_which_there_are_enough(page: AppTest) -> None:

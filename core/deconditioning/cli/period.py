@@ -41,11 +41,11 @@ _OF_ONE_TIME = (
 
 
 #: Options that the JSON repeats.
-_NAMED = ("archive", "times", "period", "predictors")
+_NAMED = ("archive", "times", "period", "predictors", "upper")
 
 
 def add_times_options(group: Any) -> None:
-    """Add ``--times``, ``--archive``, ``--period``, ``--predictors`` and those of statistics."""
+    """Add ``--times``, ``--archive``, ``--period``, ``--predictors``, ``--upper`` and those of statistics."""
     group.add_argument(
         "--times", nargs="+", metavar="TIME",
         help="downscale many times together: all, dates or the beginning of dates (2019-03), a range "
@@ -64,6 +64,11 @@ def add_times_options(group: Any) -> None:
         "--predictors", nargs="+", metavar="VARIABLE",
         help="other variables of the target's file, such as winds, whose coarse values predict the target through "
             "their covariance with it in the archive; used if they lower the left-out CRPS",
+    )  # fmt: skip
+    group.add_argument(
+        "--upper", metavar="VARIABLE",
+        help="a variable that the target is never above, such as the day's highest temperature beside the lowest: both "
+            "are downscaled together with --archive, and the file has its fields as upper_mean, upper_sd, …",
     )  # fmt: skip
     group.add_argument(
         "--statistics", nargs="+", metavar="NAME",
@@ -98,6 +103,8 @@ def of_a_period(options: argparse.Namespace) -> bool:
         raise InputError("`--period` is the training period of `--archive`: add the file, or choose with `--times`.")
     if options.predictors and not options.archive:
         raise InputError("`--predictors` are learned from an archive: add `--archive` and `--times`.")
+    if options.upper and not options.archive:
+        raise InputError("`--upper` needs the archive of both variables: add `--archive` and `--times`.")
     if options.archive and not options.times:
         raise InputError("`--archive` is a prior for many times: choose them with `--times`, or give `--times all`.")
     if options.statistics and not options.output:
@@ -129,7 +136,11 @@ def period_document(
     if in_stretches and options.statistics:
         raise InputError("`--statistics` need all times in memory: choose fewer times or a region, or leave them out.")
     training = _training(options, series, source, spec, opened)
-    if in_stretches:
+    if options.upper and training is not None:
+        if in_stretches:
+            raise InputError("`--upper` needs all times in memory: choose fewer times or a region, or leave it out.")
+        result, scores = _pair(options, delivery, series, training, source, spec, settings, opened)
+    elif in_stretches:
         result, scores = _in_stretches(options, delivery, series, training, settings)
     else:
         result = _downscaled(options, series, training, settings)
@@ -180,7 +191,33 @@ def _downscaled(
     result = downscale_with_archive(series, training, settings, context, times)
     if not options.quiet:
         say(f"Note: the prior covariance is {result.diagnostics['mixture']}, chosen on left-out blocks of time.")
+        if "warp" in result.diagnostics:
+            say(f"Note: {result.diagnostics['warp']}")
     return result
+
+
+def _pair(
+    options: argparse.Namespace, delivery: Any, series: "Series", training: "Training", source: "Source",
+    spec: "DownscalingSpec", settings: dict[str, Any], opened: "dict[str, Fields]",
+) -> "tuple[PeriodResult, dict[str, dict[str, float]]]":  # fmt: skip
+    """The target and the variable that it is never above, written to one file; the scores of both."""
+    from dataclasses import replace
+
+    from deconditioning.period.archive.pair import downscale_pair
+    from deconditioning.period.archive.training import read_training
+    from deconditioning.period.dataset import pair_dataset
+    from deconditioning.period.series import read_series
+
+    upper = read_series(source, replace(spec, target=options.upper), opened.__getitem__, options.times, series)
+    known = read_training(upper, _archive(options.archive), options.period or ())
+    pair = downscale_pair(series, upper, (training, known), settings, Context(on_report=Progress(options.quiet)))
+    if not options.quiet:
+        say(f"Note: {pair.lower.diagnostics['warp']}")
+    statistics = _statistics(options, pair.lower), _statistics(options, pair.upper)
+    if options.output:
+        _write(options, delivery, pair_dataset(pair.lower, pair.upper, statistics))
+    above = {f"{options.upper}: {name}": each for name, each in _scores(pair.upper).items()}
+    return pair.lower, {**_scores(pair.lower), **above}
 
 
 def _archive(file: str) -> "Fields":
@@ -221,12 +258,18 @@ def _save(
 ) -> None:
     if not options.output:
         return
+    from deconditioning.period.dataset import period_dataset
+
+    _write(options, delivery, period_dataset(result, statistics))
+
+
+def _write(options: argparse.Namespace, delivery: Any, dataset: Any) -> None:
+    """Write a dataset to the file that is asked for."""
     from pathlib import Path
 
     from deconditioning.fields.writing.delivery import delivered
-    from deconditioning.period.dataset import period_dataset
 
-    for file in delivered(period_dataset(result, statistics), delivery, Path(options.output)):
+    for file in delivered(dataset, delivery, Path(options.output)):
         if not options.quiet:
             say(f"Wrote {file}.")
 

@@ -3,17 +3,22 @@
 A test bed for periods. What covariates tell: a lapse rate that is steeper in summer, and a sea that is mild all year.
 What they do not: weather with scales below a coarse cell, carried by a changing wind, a pattern that never changes, and
 one that the wind brings out. Only an archive knows the last two, and the wind tells when the last one appears.
+Rain has a gamma distribution at every pixel and is exactly zero at most times; hills that face the wind are wetter.
+The daily range of temperature is smaller over the sea, in winter and in rain.
 """
 
 from functools import cache
 
 import numpy as np
+from scipy.special import gammaincinv, ndtr
 
 from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.gridded import Fields
 
 #: Degrees between pixels, and the first latitude and longitude.
 _STEP, _SOUTH, _WEST = 0.1, 46.0, 6.0
+#: Share of the rain's Gaussian values that are dry, and shape of the gamma distribution of wet ones.
+_DRY, _SHAPE = 0.5, 0.7
 
 
 class _Torus:
@@ -36,8 +41,8 @@ class _Torus:
 
 @cache
 def weather_region(times: int = 480, size: int = 32, seed: int = 0) -> Fields:
-    """Daily ``t`` (time, lat, lon) in K and ``u`` (time, lat, lon), the westerly wind in m/s, from 1 January 2001,
-    ``orography`` (m) and ``land`` (share), on size × size pixels of 0.1°.
+    """Daily ``t`` (time, lat, lon) in K, its extremes ``tmin`` and ``tmax``, ``u``, the westerly wind in m/s, and
+    ``pr``, rain in mm, from 1 January 2001, ``orography`` (m) and ``land`` (share), on size × size pixels of 0.1°.
     """
     import xarray as xr
 
@@ -51,6 +56,8 @@ def weather_region(times: int = 480, size: int = 32, seed: int = 0) -> Fields:
     )
     gusts = _Torus(size, np.random.default_rng([seed, 1]))
     wind = 4 + 3 * np.stack([each + 0.3 * gusts.field(3.0, 1.5) for each in westerly])
+    rain = _rain(_Torus(size, np.random.default_rng([seed, 2])), westerly, height)
+    half = _daily_range(_Torus(size, np.random.default_rng([seed, 3])), rain, land) / 2
     dims, axis = ("lat", "lon"), np.arange(size) * _STEP
     dates = np.datetime64("2001-01-01", "ns") + np.arange(times) * np.timedelta64(1, "D")
     dataset = xr.Dataset(
@@ -59,6 +66,12 @@ def weather_region(times: int = 480, size: int = 32, seed: int = 0) -> Fields:
                                              "standard_name": "air_temperature"}),
             "u": (("time", *dims), wind, {"units": "m s-1", "long_name": "westerly wind",
                                            "standard_name": "eastward_wind"}),
+            "pr": (("time", *dims), rain, {"units": "mm", "long_name": "daily rain",
+                                           "standard_name": "lwe_thickness_of_precipitation_amount"}),
+            "tmin": (("time", *dims), values - half, {"units": "K", "long_name": "daily minimum temperature",
+                                                      "standard_name": "air_temperature"}),
+            "tmax": (("time", *dims), values + half, {"units": "K", "long_name": "daily maximum temperature",
+                                                      "standard_name": "air_temperature"}),
             "orography": (dims, height, {"units": "m", "long_name": "altitude", "standard_name": "surface_altitude"}),
             "land": (dims, land, {"units": "1", "long_name": "share of land"}),
         },
@@ -95,3 +108,29 @@ def _through_time(
         )  # fmt: skip
         westerly.append(wind[0])
     return np.stack(result), np.array(westerly)
+
+
+def _rain(torus: _Torus, westerly: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """(T, n, n) daily rain in mm: of a Gaussian field, the wettest 40 % or so as quantiles of a gamma distribution."""
+    windward = np.tanh((height - np.roll(height, 3, axis=1)) / 400)
+    amount = 5 * (0.7 + height / 1500) * np.exp(0.3 * torus.field(1.8, 4.0))
+    front, result = torus.field(3.0, 1.0), []
+    for day, wind in enumerate(westerly):
+        front = 0.4 * np.roll(front, 3 + round(2 * wind), axis=1) + np.sqrt(1 - 0.4**2) * torus.field(3.0, 1.0)
+        large, season = torus.rng.normal(), np.cos(2 * np.pi * (day - 20) / 365.25)
+        score = 0.6 * large + 0.6 * front + 0.35 * torus.field(2.0, 4.0) + 0.3 * wind * windward + 0.15 * season
+        share = np.maximum((ndtr(score - 0.2) - _DRY) / (1 - _DRY), 0)
+        rain, wet = np.zeros_like(share), share > 0
+        rain[wet] = amount[wet] * gammaincinv(_SHAPE, np.minimum(share[wet], 1 - 1e-6))
+        result.append(rain)
+    return np.stack(result)
+
+
+def _daily_range(torus: _Torus, rain: np.ndarray, land: np.ndarray) -> np.ndarray:
+    """(T, n, n) difference of the day's highest and lowest temperature in K, log-normal."""
+    basins, result = torus.field(1.8, 4.0), []
+    for day, wet in enumerate(rain):
+        season = np.cos(2 * np.pi * (day - 200) / 365.25)
+        level = np.log(3 + 6 * land) + 0.2 * season - 0.4 * (wet / (wet + 2)) + 0.15 * torus.rng.normal()
+        result.append(np.exp(level + 0.15 * basins * land + 0.12 * torus.field(2.2, 2.0)))
+    return np.stack(result)

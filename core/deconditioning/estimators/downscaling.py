@@ -292,7 +292,8 @@ def downscale(
     coarse: Gridded, covariates: Gridded, *, mediator: Gridded | None = None, model: str = _DEFAULT.model.default,
     baselines: bool = False, quantiles: tuple[float, ...] = (), draws: int = 0,
     times: str | Sequence[str] | None = None, archive: Gridded | None = None,
-    period: str | Sequence[str] | None = None, predictors: str | Sequence[str] = (), **settings: Any,
+    period: str | Sequence[str] | None = None, predictors: str | Sequence[str] = (), upper: str | None = None,
+    **settings: Any,
 ) -> xr.Dataset:  # fmt: skip
     """Downscale a coarse field with high-resolution covariates: learn, then predict mean and sd of every pixel.
 
@@ -311,6 +312,7 @@ def downscale(
         are the prior (`deconditioning.period.archive`); ``period`` chooses its times, by default all others.
     predictors : with ``archive``, names of other variables of ``coarse``, whose coarse values predict the target
         through their covariance with it in the archive; used if they lower the left-out CRPS.
+    upper : with ``archive``, a variable that the target is never above; its fields are ``upper_mean``, ``upper_sd`` ….
     settings : settings of the data (``target``, ``coarsen``, ``withhold``, ``select`` …, see `ModelEstimator.fit`) and
         of the model (``learn``, ``steps``, ``seed`` …, see `ModelEstimator`).
 
@@ -328,14 +330,14 @@ def downscale(
     if unknown:
         names = ", ".join(sorted({*known, *DataSettings.__annotations__} - {"model"}))
         raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {names}.")
-    if times is not None or archive is not None or period is not None or predictors:
+    if times is not None or archive is not None or period is not None or predictors or upper:
         if baselines or quantiles or draws:
             raise InputError(
                 "`baselines`, `quantiles` and `draws` apply to a single time: leave them out, or leave out `times`."
             )
         model_settings = Downscaler(model=model, **rest)._settings()
         request = request_of(coarse, covariates, mediator, model_settings.seed, data)  # type: ignore[arg-type]
-        return of_times(request, model_settings, times, archive, period, predictors)
+        return of_times(request, model_settings, times, archive, period, predictors, upper)
     fitted = Downscaler(model=model, **rest).fit(coarse, covariates, mediator, **data)
     dataset = fitted.predict(baselines=baselines, quantiles=quantiles)
     return fitted._with_draws(dataset, draws) if draws else dataset

@@ -2,15 +2,17 @@
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.errors import InputError
 from deconditioning.estimators.inputs import Gridded, Request, fields_of
+from deconditioning.period.archive.pair import downscale_pair
 from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import read_training
-from deconditioning.period.dataset import period_dataset
+from deconditioning.period.dataset import pair_dataset, period_dataset
 from deconditioning.period.run import downscale_series
 from deconditioning.period.series import read_series
 
@@ -20,15 +22,17 @@ if TYPE_CHECKING:
 
 def of_times(
     request: Request, settings: DownscaleSettings, times: str | Sequence[str] | None, archive: Gridded | None,
-    period: str | Sequence[str] | None, predictors: str | Sequence[str],
+    period: str | Sequence[str] | None, predictors: str | Sequence[str], upper: str | None = None,
 ) -> "xr.Dataset":  # fmt: skip
-    """The dataset of many times, with an archive as prior where there is one, and other variables as predictors.
+    """The dataset of many times, with an archive as prior where there is one, other variables as predictors, and a
+    variable ``upper`` that the target is never above.
 
     Raises ``InputError`` without times, and for a training period or predictors without an archive.
     """
-    if times is None or (archive is None and (period is not None or predictors)):
+    if times is None or (archive is None and (period is not None or predictors or upper)):
         raise InputError(
-            "`archive` needs `times`, and `period` and `predictors` need both: give `times='all'`, or some of them."
+            "`archive` needs `times`, and `period`, `predictors` and `upper` need both: give `times='all'`, or some of "
+            "them."
         )
     series = read_series(request.source, request.spec, request.fields.__getitem__, _words(times))
     if archive is None:
@@ -37,7 +41,14 @@ def of_times(
         others = read_predictors(
             request.source, request.spec, request.fields.__getitem__, _words(times), _words(predictors), series
         )
-        training = read_training(series, fields_of(archive, "archive"), _words(period or ()), others)
+        fine = fields_of(archive, "archive")
+        training = read_training(series, fine, _words(period or ()), others)
+        if upper:
+            spec = replace(request.spec, target=upper)
+            above = read_series(request.source, spec, request.fields.__getitem__, _words(times), series)
+            both = training, read_training(above, fine, _words(period or ()))
+            pair = downscale_pair(series, above, both, settings)
+            return pair_dataset(pair.lower, pair.upper)
         result = downscale_with_archive(series, training, settings)
     for sentence in result.warnings:
         warnings.warn(sentence, UserWarning, stacklevel=3)

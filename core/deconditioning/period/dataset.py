@@ -1,5 +1,6 @@
 """A downscaled series as CF dataset: mean and sd of every time, and the coarse values that they come from."""
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from deconditioning import __version__
 from deconditioning.fields.writing.export import to_dataset
+from deconditioning.period.behind_warp import BehindWarp
 from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series
 from deconditioning.period.statistics import PeriodStatistic
@@ -15,12 +17,17 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+#: Variables of a file that are of one target.
+_OF_A_VARIABLE = ("mean", "sd", "coarse", "coarse_known", "truth", "error")
+
+
 def period_dataset(result: PeriodResult, statistics: Sequence[PeriodStatistic] = ()) -> "xr.Dataset":
     """CF-1.11 dataset with ``mean`` and ``sd`` (time, y, x), ``coarse`` and ``coarse_known`` (time, coarse y, coarse x)
     and, if the truth is known, ``truth`` and ``error``; calendars are those of the file.
 
-    ``amplitude`` (time) is the factor in the sd of each time. Each of the ``statistics`` has a mean, a ``…_sd`` and the
-    ends of its 90 % interval, ``…_low`` and ``…_high``.
+    Behind a warp, ``warped_mean`` and ``warped_sd`` (time, y, x) are those of the Gaussian in units of the warp, which
+    their attribute ``warp`` describes. ``amplitude`` (time) is the factor in the sd of each time. Each of the
+    ``statistics`` has a mean, a ``…_sd`` and the ends of its 90 % interval, ``…_low`` and ``…_high``.
     """
     series = result.series
     base = to_dataset(
@@ -32,9 +39,38 @@ def period_dataset(result: PeriodResult, statistics: Sequence[PeriodStatistic] =
     whole = _in_time(base, series, _arrays(result))
     about = {"long_name": "factor of the time in the posterior standard deviation", "units": "1"}
     whole = whole.assign(amplitude=((series.dim,), result.amplitude, about))
+    whole = _with_gaussians(whole, result, base["mean"].dims)
     for each in statistics:
         whole = _with_statistic(whole, each, base["mean"].dims)
     return whole
+
+
+def pair_dataset(
+    lower: PeriodResult, upper: PeriodResult,
+    statistics: tuple[Sequence[PeriodStatistic], Sequence[PeriodStatistic]] = ((), ()),
+) -> "xr.Dataset":  # fmt: skip
+    """The dataset of the lower variable of a pair; fields and statistics of the upper one are ``upper_…``."""
+    result, other = period_dataset(lower, statistics[0]), period_dataset(upper, statistics[1])
+    begins = tuple(each.statistic.name for each in statistics[1])
+    every = map(str, other.data_vars)
+    names = [name for name in every if name in _OF_A_VARIABLE or (begins and name.startswith(begins))]
+    return result.assign({f"upper_{name}": other[name] for name in names})
+
+
+def _with_gaussians(dataset: "xr.Dataset", result: PeriodResult, dims_of_grid: tuple[Any, ...]) -> "xr.Dataset":
+    """The dataset with the Gaussians in units of the warp, unchanged without one."""
+    if not isinstance(result.behind, BehindWarp):
+        return dataset
+    parts = [result.predictive(time).parts[0] for time in range(len(result.series))]
+    for place, name in ((1, "mean"), (2, "sd")):
+        about = {"long_name": f"posterior {name} in units of the warp", "units": "1",
+                 "warp": json.dumps(result.behind.warp.to_dict(), sort_keys=True)}  # fmt: skip
+        dataset[f"warped_{name}"] = (
+            (result.series.dim, *dims_of_grid),
+            np.stack([part[place] for part in parts]),
+            about,
+        )
+    return dataset
 
 
 def _with_statistic(dataset: "xr.Dataset", result: PeriodStatistic, dims_of_grid: tuple[Any, ...]) -> "xr.Dataset":

@@ -1,8 +1,9 @@
 """Joint draws of a series: fields of errors that are correlated in space as the posterior is, and in time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -28,6 +29,29 @@ class Residuals:
     draw: Callable[[int, torch.Generator], Float[Tensor, "count P"]]
     correlation: TimeCorrelation
     of_archive: bool
+
+
+#: Bytes of errors that are drawn at once.
+_AT_ONCE = 100_000_000
+
+
+def linked_errors(
+    residuals: Residuals, days: np.ndarray, pixels: int, count: int, seed: int,
+    correlation: TimeCorrelation | None = None,
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:  # fmt: skip
+    """``count`` fields (T, P) of standardised errors at times in ``days``, correlated in space and in time, one after
+    another, and (1, P) of errors that never change.
+
+    The correlation in time is by default that of the residuals. Errors are drawn a few series at a time, so that the
+    draws depend on ``count`` too.
+    """
+    root = linalg.root(torch.as_tensor((correlation or residuals.correlation).matrix(days)), "correlation in time")
+    times, generator = len(root), torch.Generator().manual_seed(seed)
+    most = max(1, _AT_ONCE // (8 * times * pixels))
+    for begin in range(0, count, most):
+        series = min(most, count - begin)
+        for errors in residuals.draw(series * times, generator).reshape(series, times, -1):
+            yield (root @ errors).numpy(), errors[:1].numpy()
 
 
 def kernel_draws(

@@ -1,9 +1,9 @@
 """Downscales a series: learn once, factorise once, predict every time."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from deconditioning.downscaling.starting import completed, spec_to_settings, sta
 from deconditioning.engine.reporting import NoReport, Stopwatch
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
 from deconditioning.period.correlation import TimeCorrelation, correlation_of_cells, days_of
 from deconditioning.period.joint import Residuals, residuals_of_kernel, share_of_noise
@@ -41,6 +42,18 @@ _LINKED_BY = 500
 _MOST_BYTES = 4_000_000_000
 
 
+class Behind(Protocol):
+    """The distributions of a series that is not a Gaussian."""
+
+    def predictive(self, time: int) -> Predictive:
+        """The distributions (H, W) of the pixels' values at a time."""
+        ...
+
+    def draws(self, count: int, seed: int, correlation: TimeCorrelation | None = None) -> Iterator[np.ndarray]:
+        """Joint draws (T, P) at the pixels, in the target's units."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class PeriodResult:
     """A downscaled series, in the target's units.
@@ -54,6 +67,8 @@ class PeriodResult:
         time has.
     amplitude : (T,) the factor a_t of each time's sd.
     by_value : a further factor (H, W) from the means (H, W) of a time; None without an archive.
+    behind : the distributions of a target that is not a Gaussian, such as one behind a warp (`BehindWarp`);
+        ``spreads``, ``amplitude`` and ``by_value`` are then those of the Gaussian behind them. None for a Gaussian.
     evidence : (T,) log evidence of each time, standardised.
     seconds : CPU and wall time after learning; ``warnings`` are messages.
     residuals : joint draws of the errors; None if covariates change with time.
@@ -74,9 +89,16 @@ class PeriodResult:
     residuals: Residuals | None = None
     peers: "dict[str, Peer]" = field(default_factory=dict)
     by_value: Callable[[np.ndarray], np.ndarray] | None = None
+    behind: Behind | None = None
+
+    def predictive(self, time: int) -> Predictive:
+        """The distributions (H, W) of the pixels' values at a time."""
+        return self.behind.predictive(time) if self.behind else Predictive(self.means[time], self.sd(time))
 
     def sd(self, time: int) -> np.ndarray:
         """(H, W) posterior sd of a pixel's value at a time."""
+        if self.behind:
+            return self.behind.predictive(time).sd
         sd = self.amplitude[time] * self.spreads[self.spread_of[time]]
         return sd if self.by_value is None else sd * self.by_value(self.means[time])
 

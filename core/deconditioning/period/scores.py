@@ -1,7 +1,7 @@
 """A downscaled series as `verification` takes it: beside its fine truth, interpolation and other methods."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,18 +30,11 @@ class _Fields:
         return self.of(time)
 
 
-def _verified(series: Series, predictions: Mapping[str, tuple[_Field, _Field | None]]) -> Verified:
-    """Predictions of a series, name → what gives mean and, if there is one, sd (H, W) of a time.
-
-    Raises ``InputError`` without a fine truth.
-    """
+def _verified(series: Series, forecasts: dict[str, Forecast]) -> Verified:
+    """Predictions of a series by name. Raises ``InputError`` without a fine truth."""
     if series.fine is None:
         raise InputError("There is no truth at high resolution, so there is nothing to verify.")
     count, problem = len(series), series.problem
-    forecasts = {
-        name: Forecast(_Fields(count, mean), None if sd is None else _Fields(count, sd))
-        for name, (mean, sd) in predictions.items()
-    }
     return Verified(_Fields(count, series.fine), forecasts, problem.grid.area, problem.cell, problem.units)
 
 
@@ -50,17 +43,23 @@ def verified_result(result: PeriodResult, name: str = "prediction", *, conservin
     archive. Raises ``InputError`` without a fine truth.
     """
     series = result.series
-    predictions: dict[str, tuple[_Field, _Field | None]] = {name: (result.means.__getitem__, result.sd)}
-    predictions[BILINEAR] = (lambda time: bilinear(series.at(time)), None)
+    own = _forecast(series, result.means.__getitem__, result.sd)
+    forecasts = {name: replace(own, distribution=result.predictive) if result.behind else own}
+    forecasts[BILINEAR] = _forecast(series, lambda time: bilinear(series.at(time)))
     if conserving:
-        predictions[CONSERVING] = (lambda time: bilinear_conserving(series.at(time)), None)
+        forecasts[CONSERVING] = _forecast(series, lambda time: bilinear_conserving(series.at(time)))
     for other, peer in result.peers.items():
-        predictions[other] = (peer.field, peer.spread)
-    return _verified(series, predictions)
+        forecasts[other] = replace(_forecast(series, peer.field, peer.spread), distribution=peer.predictive)
+    return _verified(series, forecasts)
+
+
+def _forecast(series: Series, mean: _Field, sd: _Field | None = None) -> Forecast:
+    count = len(series)
+    return Forecast(_Fields(count, mean), None if sd is None else _Fields(count, sd))
 
 
 def series_scores(series: Series, mean: _Field, sd: _Field | None = None) -> dict[str, float]:
     """The pooled scores (`verification.scores.series_scores`) of one prediction; empty without a truth."""
     if series.fine is None:
         return {}
-    return scores_of(_verified(series, {"prediction": (mean, sd)}))[0]["prediction"].pooled
+    return scores_of(_verified(series, {"prediction": _forecast(series, mean, sd)}))[0]["prediction"].pooled

@@ -155,7 +155,7 @@ def read_series(
     problem = _problem_of(source, spec, opener, dim, mean)
     observed = coarse[:, problem.target_cell]
     there = np.flatnonzero(np.isfinite(observed).any(axis=1))
-    level, scale = _scale_of(observed[there], spec.target, len(requested))
+    level, scale = scale_of(observed[there], spec.target, len(requested))
     chosen = [requested[n] for n in there]
     series = Series(
         replace(problem, target_scale=Scale(0.0, scale)), dim, tuple(labels[n] for n in chosen),
@@ -189,7 +189,7 @@ def _all_cells(
         return np.stack(rows), np.where(count > 0, total / count, np.nan) / read.per_area, partly
 
 
-def _scale_of(observed: np.ndarray, target: str, times: int) -> tuple[np.ndarray, float]:
+def scale_of(observed: np.ndarray, target: str, times: int) -> tuple[np.ndarray, float]:
     """The mean (T,) of each time's visible cells, and s; ``InputError`` without values or variation."""
     if not len(observed):
         raise InputError(f"`{target}` has no value at any of the {times} times: choose other times.")

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from deconditioning import linalg
 from deconditioning.errors import InputError
 from deconditioning.fields.times import MONTHS
 from deconditioning.period.correlation import TimeCorrelation, days_of
+from deconditioning.period.joint import linked_errors
 from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series
 
@@ -27,8 +26,6 @@ _SEASONS = {"DJF": (12, 1, 2), "MAM": (3, 4, 5), "JJA": (6, 7, 8), "SON": (9, 10
 _DAYS_A_YEAR = 365.2425
 #: Years whose largest values give return levels, at least; share of the times of the fullest year that a year has.
 _FEWEST_YEARS, _WHOLE_YEAR = 5, 0.9
-#: Bytes of errors that are drawn at once.
-_AT_ONCE = 100_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +64,8 @@ def period_draws(
     """``count`` joint draws of the series, in the target's units, one after another.
 
     ``mean + sd · u`` with ``u ~ N(0, ρ ⊗ R)``, R the correlation in space of the posterior's errors and ρ that in time,
-    by default the result's own. Errors are drawn a few series at a time, so that the draws depend on ``count`` too.
+    by default the result's own, in units of the warp where the target has one; every draw has the means of the cells
+    then. Errors are drawn a few series at a time, so that the draws depend on ``count`` too.
     Raises ``InputError`` if covariates change with time.
     """
     residuals = result.residuals
@@ -75,18 +73,16 @@ def period_draws(
         raise InputError(
             "Statistics need joint draws, which are not available when covariates change with time: leave them out."
         )
-    between = (correlation or residuals.correlation).matrix(days_of(result.series.dates))
-    root = linalg.root(torch.as_tensor(between), "correlation in time")
-    chosen, times = result.series.problem.pixel, len(root)
+    if result.behind:
+        yield from ((draw, None) for draw in result.behind.draws(count, seed, correlation))
+        return
+    chosen, times = result.series.problem.pixel, len(result.series)
     means = result.means.reshape(times, -1)[:, chosen]
     sds = np.stack([result.sd(time).flat[chosen] for time in range(times)])
-    generator = torch.Generator().manual_seed(seed)
-    most = max(1, _AT_ONCE // (8 * sds.size))
-    for begin in range(0, count, most):
-        series = min(most, count - begin)
-        for errors in residuals.draw(series * times, generator).reshape(series, times, -1):
-            fixed = None if residuals.of_archive else means + sds * errors[:1].numpy()
-            yield means + sds * (root @ errors).numpy(), fixed
+    for errors, first in linked_errors(
+        residuals, days_of(result.series.dates), len(chosen), count, seed, correlation
+    ):  # fmt: skip
+        yield means + sds * errors, None if residuals.of_archive else means + sds * first
 
 
 def statistics_named(words: Sequence[str], series: Series) -> list[Statistic]:

@@ -1,6 +1,7 @@
 """What is verified: a truth and predictions of it, time by time, on one grid."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -9,6 +10,7 @@ from jaxtyping import Float, Int
 
 from deconditioning.errors import InputError
 from deconditioning.fields.grids.pixel_shares import Shares
+from deconditioning.fields.problem.warp import Warp
 from deconditioning.metrics.predictive import Predictive
 
 if TYPE_CHECKING:
@@ -28,15 +30,26 @@ class InTime(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """A predicted series of T fields: mean and, if there is one, sd, (T, H, W) in the units of the truth."""
+    """A predicted series of T fields: mean and, if there is one, sd, (T, H, W) in the units of the truth.
+
+    ``distribution`` gives that of a time where it is not a Gaussian.
+    """
 
     mean: InTime
     sd: InTime | None = None
+    distribution: Callable[[int], Predictive] | None = None
 
     def at(self, time: int) -> tuple[Float[np.ndarray, "h w"], Float[np.ndarray, "h w"] | None]:
         """Mean and sd of one time."""
         sd = None if self.sd is None else np.asarray(self.sd[time], dtype=float)
         return np.asarray(self.mean[time], dtype=float), sd
+
+    def predictive(self, time: int) -> Predictive:
+        """The distribution of a time, of sd 0 where there is none, so that its CRPS is its absolute error."""
+        if self.distribution is not None:
+            return self.distribution(time)
+        mean, sd = self.at(time)
+        return Predictive(mean, np.zeros_like(mean) if sd is None else sd)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,18 +79,13 @@ class Verified:
         return len(self.truth)
 
     def times(self) -> Iterator[tuple[Float[np.ndarray, "h w"], Float[np.ndarray, "h w"], dict[str, Predictive]]]:
-        """Truth, weights and predictions of each time; pixels that lack any of the values have the weight 0.
-
-        A prediction without an sd has the sd 0, so that its CRPS is its absolute error.
-        """
+        """Truth, weights and predictions of each time; pixels that lack any of the values have the weight 0."""
         for time in range(len(self)):
             truth = np.asarray(self.truth[time], dtype=float)
-            parts = {name: each.at(time) for name, each in self.forecasts.items()}
+            predictives = {name: each.predictive(time) for name, each in self.forecasts.items()}
             there = np.isfinite(truth)
-            for mean, sd in parts.values():
-                there &= np.isfinite(mean) if sd is None else np.isfinite(mean) & np.isfinite(sd)
-            predictives = {name: Predictive(mean, np.zeros_like(mean) if sd is None else sd)
-                   for name, (mean, sd) in parts.items()}  # fmt: skip
+            for each in predictives.values():
+                there &= np.isfinite(each.mean) & np.isfinite(each.sd)
             yield truth, np.where(there, self.area, 0.0), predictives
 
 
@@ -99,12 +107,13 @@ def verified(
     Raises ``InputError`` for missing variables, times or another grid.
     """
     mean, sd = _moments(prediction, name)
+    forecast = Forecast(mean, sd, _distribution(prediction, mean, sd))
     if truth is None:
         if "truth" not in prediction:
             raise InputError("The prediction has no variable `truth`: name a file with the true field.")
         truth = prediction["truth"]
     true = _on_times_of(_stacked(truth), mean, "The truth")
-    forecasts = {name: Forecast(mean, sd)}
+    forecasts = {name: forecast}
     notes: list[str] = []
     for other, dataset in (references or {}).items():
         both = [None if each is None else _on_times_of(each, mean, f"`{other}`") for each in _moments(dataset, other)]
@@ -128,6 +137,24 @@ def _moments(dataset: "xr.Dataset", name: str) -> "tuple[xr.DataArray, xr.DataAr
         raise InputError(f"`{name}` has no variable `mean`, but {', '.join(map(str, dataset)) or 'none'}: give a file "
                          "that `deconditioning downscale --output` wrote, or rename its field to `mean`.")  # fmt: skip
     return _stacked(dataset["mean"]), _stacked(dataset["sd"]) if "sd" in dataset else None
+
+
+def _distribution(
+    dataset: "xr.Dataset", mean: "xr.DataArray", sd: "xr.DataArray | None"
+) -> Callable[[int], Predictive] | None:
+    """What gives the distributions behind the warp that the file describes; None without one."""
+    names = ("warped_mean", "warped_sd")
+    if sd is None or not all(name in dataset and "warp" in dataset[name].attrs for name in names):
+        return None
+    centre, spread = (_stacked(dataset[name]) for name in names)
+    warp = Warp.from_dict(json.loads(centre.attrs["warp"]))
+
+    def at(time: int) -> Predictive:
+        """The distributions of a time."""
+        m, s, *part = (np.asarray(each[time], dtype=float) for each in (mean, sd, centre, spread))
+        return Predictive(m, s, ((1.0, part[0], part[1]),), warp, (warp.low, warp.high))
+
+    return at
 
 
 def _on_times_of(field: "xr.DataArray", prediction: "xr.DataArray", name: str) -> "xr.DataArray":

@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 from deconditioning.cli.program import main
+from deconditioning.datasets.weather import weather_region
 from deconditioning.errors import InputError
 from deconditioning.estimators.downscaling import downscale
 from deconditioning.period import store
@@ -79,6 +80,25 @@ def test_predictors_go_through_the_command_and_the_library(file: Path, tmp_path:
         np.testing.assert_allclose(result["mean"], written["mean"], rtol=0, atol=1e-4)
 
 
+def test_rain_and_a_pair_go_through_the_command(tmp_path: Path, capsys) -> None:
+    """The file of rain has no negative value and the note names the warp; that of a pair has both in their order."""
+    file, words = tmp_path / "region.nc", ["--times", "#140/#149", "--archive", tmp_path / "region.nc"]
+    weather_region(150, 16).dataset.to_netcdf(file, engine="h5netcdf")
+    fixed = [file, "--covariates", "orography", "--block", 4, 4, "--withhold", 0, *FIXED, *words]
+    given = run(capsys, *fixed, "--target", "pr", "--output", tmp_path / "rain.nc", "--statistics", "above=1")
+    assert "Box-Cox" in given["results"][0]["diagnostics"]["warp"]
+    assert given["results"][0]["settings"]["warp"]["kind"] == "box-cox"
+    with xr.open_dataset(tmp_path / "rain.nc") as rain:
+        assert float(rain["mean"].min()) >= 0 and float(rain["times_above_1_low"].min()) >= 0
+    assert main(["verify", str(tmp_path / "rain.nc")]) == 0
+    read = json.loads(capsys.readouterr().out)["results"][0]["scores"]
+    assert read["crps"] == pytest.approx(given["results"][0]["scores"]["crps"], rel=1e-3)
+    given = run(capsys, *fixed, "--target", "tmin", "--upper", "tmax", "--output", tmp_path / "pair.nc")
+    assert given["settings"]["upper"] == "tmax" and len(given["results"]) > 5
+    with xr.open_dataset(tmp_path / "pair.nc") as both:
+        assert bool((both["mean"] <= both["upper_mean"]).all()) and "upper_truth" in both
+
+
 def test_one_time_of_several_says_how_to_have_all(file: Path, capsys) -> None:
     words = [each for each in options(file) if each != "--quiet"]
     assert main(["downscale", *map(str, words)]) == 0
@@ -92,6 +112,7 @@ def test_one_time_of_several_says_how_to_have_all(file: Path, capsys) -> None:
     [
         (["--archive", "x.nc"], "give `--times all`"),
         (["--times", "all", "--predictors", "wind"], "add `--archive`"),
+        (["--times", "all", "--upper", "wind"], "needs the archive of both"),
         (["--times", "all", "--period", "all"], "`--period` is the training period"),
         (["--times", "all", "--draws", "5", "--output", "o.nc"], "`--draws` applies to a single time"),
         (["--times", "all", "--statistics", "mean"], "add `--output`"),

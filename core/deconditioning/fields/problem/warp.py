@@ -53,6 +53,7 @@ class Warp:
             base = np.exp(np.clip(warped, -700, 700))
         else:
             base = np.exp(np.clip(np.log1p(np.maximum(self.power * warped, -1 + 1e-15)) / self.power, -700, 700))
+            base = np.where(self.power * warped <= -1, 0.0, base)
         return np.clip(base - self.shift, self.low, self.high)
 
     def check(self, values: Float[np.ndarray, " n"]) -> None:

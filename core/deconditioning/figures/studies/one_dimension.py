@@ -71,15 +71,18 @@ def function_plot(
     model: str, name: str = "", marks: np.ndarray | None = None, points: tuple[np.ndarray, np.ndarray] | None = None,
     labels: tuple[str, str] = ("x", "f(x)"), limits: tuple[float, float] | None = None,
     names: Mapping[str, str] = MODEL_NAMES, legend: bool = True, height: int = 360, dark: bool = False,
+    band: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Figure:  # fmt: skip
     """A posterior mean with its ±2 sd band beside other lines (truth, naive ways), data points and marks below.
 
-    ``names`` are those of the other lines; without its ``legend`` the picture stands beside one that has it.
+    ``band``, its lower and upper end, replaces that of 2 sd. ``names`` are those of the other lines; without its
+    ``legend`` the picture stands beside one that has it.
     """
     colour = model_colour(model, dark)
     traces: list[dict[str, Any]] = []
     if sd is not None:
-        traces.append(_band(grid, mean - 2 * sd, mean + 2 * sd, colour))
+        low, high = band or (mean - 2 * sd, mean + 2 * sd)
+        traces.append(_band(grid, low, high, colour))
     if points is not None:
         traces.append(
             {

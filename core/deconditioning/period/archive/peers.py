@@ -1,8 +1,9 @@
 """What others make of the same archive: the delta method, and ridge regression on what it leaves.
 
 The delta method is the climatology of the pixels plus the coarse anomalies, interpolated bilinearly with the means of
-the cells kept: BCSD (Wood et al. 2004) of coarse values whose distribution has been corrected. Both have the sd of the
-errors when parts of the training period are predicted from the others, as the archive's own prediction has.
+the cells kept: BCSD (Wood et al. 2004) of coarse values whose distribution has been corrected. For targets that cannot
+be negative it multiplies by the ratio of the climatologies instead, and predictions end at zero. Both have the sd of
+the errors when parts of the training period are predicted from the others, as the archive's own prediction has.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,14 +16,18 @@ from jaxtyping import Float
 from deconditioning.errors import Check
 from deconditioning.fields.problem.baselines import bilinear_conserving
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.period.archive.left_out import BLOCKS, folds, gaussian_crps
 from deconditioning.period.archive.seasons import Seasons, regressed
 from deconditioning.period.archive.training import Training
+from deconditioning.period.behind_warp import CellsOfPixels
 from deconditioning.period.series import Series
 
 DELTA, RIDGE = "delta", "ridge on delta"
 #: Pixels that λ is chosen on.
 _CHOSEN_ON = 2000
+#: The least climatology that is divided by, as a share of the mean of all values.
+_LEAST_CLIMATE = 0.02
 #: λ as multiples of the mean squared singular value.
 _STRENGTHS = tuple(10.0 ** np.arange(-4, 2.5, 0.5))
 
@@ -36,12 +41,18 @@ class Peer:
     means : (T, P) at the pixels, in the target's units; ``sd`` (P,).
     left_out_crps : mean CRPS on five blocks of the training period that are left out in turn.
     problem : the problem of the series.
+    limits : the lowest and the highest value that the target can have, None if neither is known.
     """
 
     means: Float[np.ndarray, "T P"]
     sd: Float[np.ndarray, " P"]
     left_out_crps: float
     problem: DownscalingProblem
+    limits: tuple[float, float] | None = None
+
+    def predictive(self, time: int) -> Predictive:
+        """The distributions (H, W) of a time."""
+        return Predictive(self.field(time), self.spread(time), limits=self.limits)
 
     def field(self, time: int) -> Float[np.ndarray, "h w"]:
         """The mean of a time."""
@@ -66,10 +77,13 @@ class _Known:
 _Method = Callable[[_Known, np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
-def peers(series: Series, training: Training, seasons: Seasons, parts: int, check: Check) -> dict[str, Peer]:
+def peers(
+    series: Series, training: Training, seasons: Seasons, parts: int, check: Check, *, positive: bool = False
+) -> dict[str, Peer]:
     """Both predictions; none if coarse values of the series are missing at some time.
 
-    ``seasons`` are the harmonics of the climatology, ``parts`` the blocks whose errors make the sd.
+    ``seasons`` are the harmonics of the climatology, ``parts`` the blocks whose errors make the sd; ``positive`` if the
+    target cannot be negative.
     """
     problem = series.problem
     z = series.coarse[:, problem.target_cell]
@@ -83,7 +97,9 @@ def peers(series: Series, training: Training, seasons: Seasons, parts: int, chec
     at = seasons.design(series.dates), interpolated(problem, z * factor, check), z * factor
     strength = _strength(known)
     methods: dict[str, _Method] = {DELTA: _delta, RIDGE: lambda *times: next(_ridge(*times, strengths=(strength,)))}
-    every = np.arange(len(training))
+    if positive:
+        methods = {DELTA: _ratio_of(problem), RIDGE: lambda *times: next(_ridge(*times, strengths=(strength,))).clip(0)}
+    every, limits = np.arange(len(training)), (0.0, np.inf) if positive else None
     result = {}
     for name, method in methods.items():
         check()
@@ -91,7 +107,9 @@ def peers(series: Series, training: Training, seasons: Seasons, parts: int, chec
         blocks = _left_out(known, method, BLOCKS)
         block_errors = torch.as_tensor(blocks[:, np.isfinite(blocks[0])])
         crps = gaussian_crps(block_errors, block_errors.square().mean(0).sqrt())
-        result[name] = Peer(method(known, every, *at), np.sqrt((errors**2).mean(0)), crps, problem)
+        if positive:
+            crps = _censored_crps(known.fine, blocks)
+        result[name] = Peer(method(known, every, *at), np.sqrt((errors**2).mean(0)), crps, problem, limits)
     return result
 
 
@@ -124,6 +142,37 @@ def _left_out(known: _Known, method: _Method, parts: int) -> np.ndarray:
 def _delta(known: _Known, rows: np.ndarray, design: np.ndarray, smooth: np.ndarray, coarse: np.ndarray) -> np.ndarray:
     """``D_t c + I(z_t − D_t c_z)``; interpolation I is linear, so that I(c_z) is regressed from interpolated values."""
     return smooth + design @ regressed(known.design[rows], known.fine[rows] - known.smooth[rows])
+
+
+def _ratio_of(problem: DownscalingProblem) -> _Method:
+    """``I(z_t) D_t c / D_t c_I`` with the climatology c_I of interpolated values, then multiplied to the cell means."""
+    there = np.ones(len(problem.pixel), dtype=bool)
+    cells = CellsOfPixels.of(problem, there)
+
+    def predict(
+        known: _Known, rows: np.ndarray, design: np.ndarray, smooth: np.ndarray, coarse: np.ndarray
+    ) -> np.ndarray:
+        """(t, P) of times of known design, interpolated and coarse values."""
+        fine, interpolated = (
+            np.maximum(design @ regressed(known.design[rows], each), _LEAST_CLIMATE * np.abs(each).mean())
+            for each in (known.fine[rows], known.smooth[rows])
+        )
+        result = np.maximum(smooth, 0.0) * fine / interpolated
+        for row, values in zip(result, coarse, strict=True):
+            aim, mean = np.zeros(cells.count), cells.mean(np.nan_to_num(row))
+            aim[problem.target_cell] = values
+            row *= cells.at_pixels(np.divide(aim, mean, out=np.ones_like(mean), where=mean > 0))
+        return result
+
+    return predict
+
+
+def _censored_crps(fine: np.ndarray, errors: np.ndarray) -> float:
+    """Mean CRPS of Gaussians that end at zero, from ``errors`` (N, P) at some pixels."""
+    some = np.random.default_rng(0).permutation(np.flatnonzero(np.isfinite(errors[0])))[:_CHOSEN_ON]
+    y, off = fine[:, some], errors[:, some]
+    sd = np.broadcast_to(np.sqrt((off**2).mean(0)), off.shape)
+    return float(Predictive((y - off).ravel(), sd.ravel(), limits=(0.0, np.inf)).crps(y.ravel()).mean())
 
 
 def _ridge(

@@ -11,6 +11,7 @@ from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import spec_to_settings
 from deconditioning.engine.reporting import NoReport, Stopwatch
 from deconditioning.errors import Check
+from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.times import MONTHS
 from deconditioning.models.learning.repeats import gap_patterns
 from deconditioning.period.archive.by_value import ByValue, standardised
@@ -26,9 +27,11 @@ from deconditioning.period.archive.left_out import (
     spread_of,
 )
 from deconditioning.period.archive.peers import Peer, peers
-from deconditioning.period.archive.seasons import regressed
-from deconditioning.period.archive.setting import Setting, prepare
+from deconditioning.period.archive.seasons import Seasons, regressed
+from deconditioning.period.archive.setting import Setting, parts_of, prepare
 from deconditioning.period.archive.training import Training
+from deconditioning.period.archive.warp_choice import choose_warp_of_period, keeps_means
+from deconditioning.period.behind_warp import BehindWarp
 from deconditioning.period.run import PeriodResult, of_a_series
 from deconditioning.period.series import Series
 from deconditioning.wording import number
@@ -47,12 +50,69 @@ def downscale_with_archive(
 
     ``mean = H_t c + G (z_t − H_t c_z)`` with the climatologies c and c_z of fine and coarse values and the gain G of
     the mixture that predicts blocks of time left out best; the sd is that of the errors of either half of the training
-    period predicted from the other, times g(t) and h(x, t). ``times``, ascending, are those of the series that are
-    predicted, by default all. Raises ``InputError``, ``Cancelled``.
+    period predicted from the other, times g(t) and h(x, t). Targets that cannot be negative are predicted in units of a
+    warp, the one with the lowest left-out CRPS. ``times``, ascending, are those of the series that are predicted, by
+    default all. Raises ``InputError``, ``Cancelled``.
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
-    count = len(series) if times is None else len(times)
-    context, settings = context or NoReport(), of_a_series(series, settings, count)
+    context = context or NoReport()
+    result, crps, positive = predicted_with_archive(series, training, settings, context, times)
+    return with_peers(result, training, crps, context, positive=positive)
+
+
+def predicted_with_archive(
+    series: Series, training: Training, settings: DownscaleSettings, context: Any, times: np.ndarray | None = None
+) -> tuple[PeriodResult, float, bool]:
+    """The prediction without other methods, its left-out CRPS, and whether the target is behind a warp."""
+    count, requested = len(series) if times is None else len(times), settings.warp
+    settings = of_a_series(series, settings.replace(warp="none"), count)
+    chosen = choose_warp_of_period(series, training, requested, settings, context)
+    censored = chosen.censored
+    if censored is None:
+        result = _gaussian(series, training, settings, context, times)
+        crps = result.diagnostics["left_out_crps"][result.diagnostics["mixture"]]
+    else:
+        latent = _gaussian(censored.series, censored.training, chosen.settings, context, times)
+        latent = replace(latent, amplitude=chosen.factor * latent.amplitude)
+        result = _behind(latent, series if times is None else series.only(times), censored.warp, training)
+        crps = min(chosen.crps.values())
+    if chosen.sentence:
+        more = {"warp": chosen.sentence, "left_out_crps_of_warps": chosen.crps, "factor_of_sd": chosen.factor}
+        result = replace(result, diagnostics={**result.diagnostics, **more})
+    return result, crps, censored is not None
+
+
+def with_peers(
+    result: PeriodResult, training: Training, crps: float, context: Any, *, positive: bool = False
+) -> PeriodResult:  # fmt: skip
+    """The result beside other methods, with a warning where one is better than its left-out ``crps``; ``positive`` if
+    the target cannot be negative.
+    """
+    context.report(message="Comparing with the delta method and ridge regression on the same blocks of time")
+    seasons, series = Seasons.of(training.dates, result.series.dates), result.series
+    others = peers(series, training, seasons, parts_of(training, seasons), context.check, positive=positive)
+    by_name = {name: each.left_out_crps for name, each in others.items()}
+    diagnostics = {**result.diagnostics, "left_out_crps_of_peers": by_name}
+    return replace(
+        result, peers=others, warnings=(*result.warnings, *_better(others, crps)), diagnostics=diagnostics
+    )  # fmt: skip
+
+
+def _behind(latent: PeriodResult, series: Series, warp: Warp, training: Training) -> PeriodResult:
+    """A series in the target's units from one in units of the warp."""
+    aims = np.where(series.problem.observed.ravel(), series.coarse, np.nan)
+    if not keeps_means(training):
+        aims = np.full_like(aims, np.nan)
+    behind = BehindWarp(latent, warp, aims)
+    means = np.stack([behind.predictive(time).mean for time in range(len(series))])
+    settings = latent.settings.replace(warp=warp.to_dict())
+    return replace(latent, series=series, means=means, settings=settings, behind=behind)
+
+
+def _gaussian(
+    series: Series, training: Training, settings: DownscaleSettings, context: Any, times: np.ndarray | None
+) -> PeriodResult:
+    """The prediction of a target as it is, or in units of its warp, without other methods."""
     setting = prepare(series, training, settings, context)
     if times is not None:
         series = series.only(times)
@@ -67,21 +127,15 @@ def downscale_with_archive(
     result = _predicted(setting, method, error_ratio(*left_out), context.check)
     day, (known, used) = _day_factor(setting, result.squares)
     means, spreads = (setting.on_grid(rows) for rows in (result.means, result.spreads))
-    seconds = watch.seconds()
-    context.report(message="Comparing with the delta method and ridge regression on the same blocks of time")
-    others = peers(series, training, setting.seasons, setting.parts, context.check)
-    crps = setting.unit * choice.crps[choice.mixture.words]
     return PeriodResult(
         series, setting.spec, spec_to_settings(settings, setting.spec), means, spreads, result.spread_of,
-        day(*used), np.full(len(series), np.nan), seconds,
-        (*_warnings(setting), *_better(others, crps)),
+        day(*used), np.full(len(series), np.nan), watch.seconds(), _warnings(setting),
         {
             "device": str(choose(settings.device)), "jitter": 0.0, "mixture": choice.mixture.words,
             "left_out_crps": {words: setting.unit * value for words, value in choice.crps.items()},
-            "left_out_crps_of_peers": {name: each.left_out_crps for name, each in others.items()},
             "training_times": len(training), "harmonics": [setting.seasons.annual, setting.seasons.diurnal],
         },
-        residuals_of_archive(setting, choice), others, _by_value(setting, some, left_out, day(*known)),
+        residuals_of_archive(setting, choice), by_value=_by_value(setting, some, left_out, day(*known)),
     )  # fmt: skip
 
 

@@ -59,6 +59,12 @@ class Setting:
         y = torch.as_tensor(self.training.fine[:, pixels] / self.unit).to(device)
         return FineSide(y, self.project.T @ cross, prior, torch.as_tensor(self.cell[pixels]).to(device))
 
+    def with_fine(self, training: Training) -> "Setting":
+        """The same with other fine values of the training period."""
+        truth = torch.as_tensor(np.hstack([training.cells / self.unit, training.predictors.known]))
+        coarse = replace(self.coarse, truth=truth.to(self.coarse.z.device))
+        return replace(self, training=training, coarse=coarse)
+
     def tiles(self, check: Check) -> Iterator[tuple[np.ndarray, FineSide]]:
         """All pixels that the archive knows, a few at a time."""
         known = np.isfinite(self.training.fine[0])
@@ -82,7 +88,10 @@ class Setting:
     def some(self, most: int, check: Check) -> FineSide:
         """At most ``most`` random pixels."""
         known = np.flatnonzero(np.isfinite(self.training.fine[0]))
-        chosen = np.sort(np.random.default_rng(0).choice(known, min(most, len(known)), replace=False))
+        return self.at(np.sort(np.random.default_rng(0).choice(known, min(most, len(known)), replace=False)), check)
+
+    def at(self, chosen: np.ndarray, check: Check) -> FineSide:
+        """The ``chosen`` pixels, ascending."""
         parts = []
         for part, cross, prior in self.sums.tiles(check):
             inside = chosen[(chosen >= part.start) & (chosen < part.stop)]
@@ -130,7 +139,7 @@ def prepare(series: Series, training: Training, settings: DownscaleSettings, con
     lost = unit_vectors(problem.grid.latitude.flat[pixels], problem.grid.longitude.flat[pixels])
     cell = cell.copy()
     cell[away] = cKDTree(centres).query(lost)[1] if len(away) else 0
-    return Setting(series, training, coarse, spec, sums, weights, cell, seasons, unit, _parts(training, seasons))
+    return Setting(series, training, coarse, spec, sums, weights, cell, seasons, unit, parts_of(training, seasons))
 
 
 def _with_predictors(
@@ -142,7 +151,7 @@ def _with_predictors(
     return pad(weights, (0, count)), pad(noise, (0, count, 0, count)), is_predictor
 
 
-def _parts(training: Training, seasons: Seasons) -> int:
+def parts_of(training: Training, seasons: Seasons) -> int:
     """Two halves if each has the harmonics of the whole, also for the other; else five blocks."""
     middle = len(training) // 2
     first, second = training.dates[:middle], training.dates[middle:]

@@ -118,7 +118,7 @@ def _with_coarse(
         notes.append(
             f"{int(gaps.sum()):,} pixels lack a value at some time of the training period and get no prediction."
         )
-    cells = _cell_means(series, fine)
+    cells = cell_means(series, fine)
     places = [place_matching(series.file.labels, label) for label in labels]
     matched = [n for n, index in enumerate(places) if index is not None]
     if series.fine is None and len(matched) >= _LEAST_TIMES:
@@ -141,7 +141,7 @@ def _with_coarse(
     return Training(kept_labels, kept_dates, fine, coarse, cells[chosen], tuple(notes))
 
 
-def _cell_means(series: Series, fine: np.ndarray) -> np.ndarray:
+def cell_means(series: Series, fine: np.ndarray) -> np.ndarray:
     """(N, M) means of fine values (N, P) over the cells of the targets."""
     problem = series.problem
     means = [problem.shares.mean(problem.on_grid(row), problem.grid.area)[problem.target_cell] for row in fine]
