@@ -77,7 +77,7 @@ def _upload() -> list[str]:
     """Read new files and return the keys of the good ones; a bad one is refused with its sentence, until another file
     follows, and changes nothing."""
     files = st.file_uploader(
-        "NetCDF or GRIB, one or several files; stations (CSV), regions (GeoJSON)", type=None,
+        "NetCDF, GeoTIFF or GRIB, one or several files; stations (CSV), regions (GeoJSON)", type=None,
         accept_multiple_files=True, key="files",
         help="Gridded fields: latitude–longitude, rotated pole, map projection, or curvilinear with two-dimensional "
         "positions. Also stations (CSV or NetCDF table with lat, lon, value, perhaps altitude and error) and regions "
