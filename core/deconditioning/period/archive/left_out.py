@@ -19,7 +19,7 @@ from deconditioning.errors import Check, never
 from deconditioning.period.archive.gain import CoarseSide, FineSide, Gain, Mixture, anomalies, gains, kernel_scale
 
 #: The mixtures that are tried.
-_SHARES, _REACHES = (0.25, 0.5, 0.75, 0.9, 0.97, 0.99), (4.0, None)
+_SHARES, _REACHES = (0.25, 0.5, 0.75, 0.9, 0.97, 0.99), (4.0, 8.0, 16.0, None)
 _MIXTURES = (Mixture(0.0, None), *(Mixture(share, reach) for share in _SHARES for reach in _REACHES))
 _WITH_PREDICTORS = tuple(replace(mixture, predictors=True) for mixture in _MIXTURES[1:])
 #: Blocks of time that are left out in turn; the weight of the stated variance beside that of N times.
