@@ -108,6 +108,8 @@ def _reservations(
     """
     with st.container():
         picture.await_exact(choice, problem, spec, view)
+        if words := learned.marks(problem):
+            st.caption(words)
         ahead.show(choice, problem, replace(spec, others=()), view, position, spread=doubt.is_sd)
         if view.jitter:
             st.warning(

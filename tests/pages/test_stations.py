@@ -73,6 +73,7 @@ def test_the_example_opens_learned_and_says_what_the_command_line_does(open_page
     (first, second) = re.findall(r"<tr.*?</tr>", table.split("<tbody>")[1], re.S)[:2]
     assert f"{said['scored']['rmse']:.3f}" in first and f"{said['scored']['crps']:.3f}" in first
     assert f"{said['scored']['rmse_of']['area_to_point_gp']:.2f}" in second
+    assert any("50 stations that are targets; small circles: 300 stations kept" in each.value for each in page.caption)
 
 
 def test_without_its_stations_the_example_is_one_of_cells(open_page) -> None:

@@ -44,6 +44,18 @@ def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Ma
         _scored(problem, spec, report["scored"])
 
 
+def marks(problem: DownscalingProblem) -> str:
+    """What circles and other marks on the maps are, as one sentence; empty where there are none."""
+    words = []
+    if problem.stations is not None:
+        words.append(f"large circles: the {len(problem.stations.row)} stations that are targets")
+    if problem.scored is not None:
+        words.append(f"small circles: {len(problem.scored.row)} stations kept for testing")
+    if problem.stations is not None:
+        words.append("star on the uncertainty: where one more station would help most")
+    return f"Marks on the maps: {'; '.join(words)}." if words else ""
+
+
 def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:
     """Every source in a row: its values, offset, noise, and the share of the map's certainty that it explains."""
     units, every = problem.units or "1", list(report["sources"])
