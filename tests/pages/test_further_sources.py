@@ -201,3 +201,16 @@ def test_a_click_on_a_station_hides_it() -> None:
 
     page = AppTest.from_function(shown).run()
     assert not page.exception and page.text[0].value == "1-5 1-5.1-10 1-10"
+
+
+def test_the_example_of_three_sources_opens_with_its_swath(open_page) -> None:
+    page = open_page("downscaling", data="sources")
+    choice = page.session_state["_choice"]
+    assert choice.source == Source(
+        "sources", stations="sources/seen", scored="sources/scored", also=(FurtherSource("sources/swath"),)
+    )
+    assert "values of the synthetic swath, and 50 stations" in words(page)
+    rows = exact(page).dataframe[0].value.to_dict("records")
+    assert [row["Kind"] for row in rows] == ["soundings", "stations"]
+    page.multiselect(key="also").set_value([]).run()
+    assert not page.session_state["_choice"].source.also and not page.exception

@@ -112,6 +112,12 @@ def _network(part: str, **changes: Any) -> Any:
     return getattr(network(**changes), part)
 
 
+def _swath() -> "Stations":
+    from deconditioning.datasets.network import swath
+
+    return swath()
+
+
 def _districts() -> "Outlines":
     from deconditioning.datasets.network import districts
 
@@ -188,6 +194,22 @@ BUILT_IN = (
         _matched("t", ["altitude"], 18, {}),
         {
             "seen": ("50 synthetic stations", partial(_network, "targets")),
+            "scored": ("300 other synthetic stations", partial(_network, "scored")),
+        },
+    ),
+    Entry(
+        "sources",
+        "Three sources (synthetic)",
+        "generated",
+        _GENERATED,
+        "deconditioning.datasets.network, seed 0",
+        "The same temperature in 16 cells, at 50 stations, 0.8 K too high, and in 45 soundings, 1.2 K too low; 300 "
+        "other stations score the map.",
+        partial(_network, "fields"),
+        _matched("t", ["altitude"], 18, {}),
+        {
+            "seen": ("50 synthetic stations", partial(_network, "targets")),
+            "swath": ("45 synthetic soundings", _swath),
             "scored": ("300 other synthetic stations", partial(_network, "scored")),
         },
     ),

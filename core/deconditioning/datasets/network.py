@@ -1,7 +1,8 @@
 """A generated field seen by coarse cells and by a network of stations, whose truth is known.
 
 A temperature falls with height and has a rough rest (exponential covariance). A station measures its pixel with an
-error and a difference of its own, and all stations may differ from the cells by an offset.
+error and a difference of its own, and all stations may differ from the cells by an offset. A swath of soundings
+measures means over ellipses.
 """
 
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ SIZE, BLOCK, SEEN, SCORED = 72, 18, 50, 300
 LAPSE, ROUGH, RANGE, ERROR, OWN = -0.0065, 1.5, 24.0, 0.1, 0.15
 #: By how much (K) all stations of the bundled example differ from the cells.
 OFFSET = 0.8
+#: Rows of soundings and soundings in a row; full widths at half maximum (km), of the narrowest and the widest; sd of a
+#: sounding's error, and by how much (K) all differ from the cells.
+SOUNDINGS, WIDTHS, SWATH_ERROR, SWATH_OFFSET = (9, 5), (20.0, 35.0), 0.3, -1.2
 #: Regions of the bundled example.
 _DISTRICTS = 40
 
@@ -59,6 +63,31 @@ def network(seed: int = 0, offset: float = OFFSET) -> Network:
         units="K", source="the synthetic network",
     )  # fmt: skip
     return Network(fields, every.of(np.arange(SEEN)), every.of(np.arange(SEEN, len(pixel))))
+
+
+def swath(seed: int = 0, offset: float = SWATH_OFFSET) -> "Stations":
+    """Soundings of the same draw: rows across a slanted track, each the mean over an ellipse that widens towards the
+    sides of the track, with an error; ``offset`` (K) is what all differ by from the cells."""
+    from deconditioning.fields.footprints.gaussian import GaussianFootprint, footprint_pixels
+    from deconditioning.fields.footprints.station_data import Stations
+
+    fields, rng = network(seed).fields, np.random.default_rng((seed, 1))
+    rows, across = SOUNDINGS
+    along, side = np.meshgrid(np.linspace(0.04, 0.96, rows), np.linspace(-1, 1, across), indexing="ij")
+    extent = 0.05 * (SIZE - 1)
+    latitude = 45 + extent * (along + 0.05 * side).clip(0, 1).ravel()
+    longitude = 5 + extent * (0.35 + 0.25 * along + 0.25 * side).ravel()
+    widths = WIDTHS[0] + (WIDTHS[1] - WIDTHS[0]) * np.abs(side).ravel()
+    footprint = GaussianFootprint(widths, np.full(widths.size, WIDTHS[0]), np.full(widths.size, 100.0))
+    grid = fields.grid
+    pairs = footprint_pixels(grid, np.arange(grid.area.size), latitude, longitude, footprint)
+    truth = fields.values("t", {}).ravel()
+    sums, mass = (np.bincount(pairs.measurement, pairs.mass * each, widths.size) for each in (truth[pairs.pixel], 1.0))
+    value = sums / mass + offset + SWATH_ERROR * rng.standard_normal(widths.size)
+    return Stations(
+        latitude, longitude, value, np.full(widths.size, SWATH_ERROR), units="K", source="the synthetic swath",
+        footprint=footprint,
+    )  # fmt: skip
 
 
 def districts(seed: int = 0) -> "Outlines":

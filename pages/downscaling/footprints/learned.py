@@ -58,7 +58,7 @@ def marks(problem: DownscalingProblem) -> str:
 
 def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:
     """Every source in a row: its values, offset, noise, and the share of the map's certainty that it explains."""
-    units, every = problem.units or "1", list(report["sources"])
+    units, every, cells_alone = problem.units or "1", list(report["sources"]), report["explained"]["cells"]
     if "targets" in report:
         every.append({**report["targets"], "name": "stations", "kind": "stations",
                       "explained": report["explained"]["stations"]})  # fmt: skip
@@ -67,17 +67,16 @@ def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:
             "Source": each["name"], "Kind": each["kind"], "Values": each["count"],
             f"Offset from the cells ({units})": f"{signed(each['offset'], 2)} ± {number(each['offset_sd'], 2)}",
             f"sd τ ({units})": number(each["representativeness"], 2),
-            "Variance explained (%)": number(100 * each["explained"], 2),
+            "Explained after the cells (%)": number(100 * each["explained"] / max(1 - cells_alone, 1e-12), 2),
             f"RMSE, left out ({units})": number(each["left_out"]["rmse"], 3) if "left_out" in each else None,
         }
         for each in every
     ]  # fmt: skip
     st.dataframe(cells(rows), hide_index=True, width="stretch", placeholder=MISSING)
-    rest = number(100 * (1 - sum(report["explained"].values())), 2)
     st.caption(
-        f"The cells explain {number(100 * report['explained']['cells'], 3)} % of the map's prior variance, then each "
-        f"source a further share in this order; {rest} % remains. τ is the sd by which a value differs from its pixel "
-        "or from the mean over its footprint. Left out: each value predicted from all other targets."
+        f"The cells explain {number(100 * cells_alone, 3)} % of the map's prior variance; of the rest, each source "
+        "explains a further share in this order. τ is the sd by which a value differs from its pixel or from the mean "
+        "over its footprint. Left out: each value predicted from all other targets."
     )
 
 

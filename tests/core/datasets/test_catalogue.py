@@ -38,6 +38,7 @@ def test_built_in_entries_are_there_and_say_where_they_come_from():
         ("made-up-region", (8, 8), 64),
         ("atmosphere-small", (18, 36), 324),
         ("stations", (4, 4), 16),
+        ("sources", (4, 4), 16),
     ],
 )
 def test_worked_examples_build(key, cells, bags):

@@ -10,6 +10,8 @@ import torch
 import xarray as xr
 
 import deconditioning
+from deconditioning.bundled import bundled
+from deconditioning.datasets.network import OFFSET, SWATH_ERROR, SWATH_OFFSET
 from deconditioning.downscaling.further_sources.opening import kind_without_fields, regions_at, stations_at
 from deconditioning.downscaling.interactive import traced_spec
 from deconditioning.downscaling.prediction import matched_data, predict, predict_tiled
@@ -27,6 +29,7 @@ from deconditioning.models.learning.learning import LearningOptions, learn
 from deconditioning.models.learning.objectives import exact_objective
 from deconditioning.models.learning.trainable import Trainable, noises_by_label
 from deconditioning.models.spread import Spread
+from tests.benchmarks.sources_case import gain, rmse_alone, sources_case
 from tests.core.downscaling.test_stations import Dense, problem, spec_of, stations
 from tests.core.fields.samples import rectilinear
 
@@ -257,3 +260,27 @@ def test_names_behind_a_file_may_be_empty() -> None:
     assert Source.from_dict(source.to_dict()) == source and source.to_dict()["also"] == [
         {"key": "a.csv", "footprint": "w"}
     ]
+
+
+def test_the_generated_soundings_measure_the_field_they_belong_to() -> None:
+    found = sources_case(1)
+    source = found.sources[0]
+    pixel, measurement, weight = source.footprints
+    means = np.bincount(measurement, weight * found.truth.flat[found.pixel[pixel]], len(source.row))
+    rest = source.measured.value - means
+    assert rest.mean() == pytest.approx(SWATH_OFFSET, abs=4 * SWATH_ERROR / len(rest) ** 0.5)
+    assert rest.std() == pytest.approx(SWATH_ERROR, rel=0.35)
+    assert len(rest) > 35 and found.stations.measured.source == "the synthetic network"
+
+
+def test_three_sources_are_more_accurate_than_the_best_alone() -> None:
+    """The stored study: by 15 % at stations that no map has seen; one number of it is computed anew."""
+    stored = json.loads((bundled("benchmarks") / "sources.json").read_text())
+    rows, mean = stored["rows"], stored["mean"]
+    assert np.mean([gain(row) for row in rows]) >= 0.15 and min(gain(row) for row in rows) > 0.1
+    assert 0.93 <= mean["inside_95"] <= 0.97
+    for row in rows:
+        assert abs(row["swath_offset"] - SWATH_OFFSET) < 3.5 * row["swath_offset_sd"]
+        assert abs(row["stations_offset"] - OFFSET) < 3.5 * row["stations_offset_sd"]
+    found = sources_case(0)
+    assert rmse_alone(found, found.sources[0], SWATH_OFFSET) == pytest.approx(rows[0]["swath"], rel=1e-3)

@@ -61,6 +61,7 @@ ELSEWHERE = {
     "kernel_bayes": "tests/pages/test_kernel_bayes.py",
     "kernel_bayes_sizes": "tests/pages/test_kernel_bayes.py",
     "likelihood_free": "tests/pages/test_likelihood_free.py",
+    "sources": "tests/core/downscaling/test_further_tables.py",
     "stations": "tests/core/downscaling/test_stations.py",
 }
 Row = dict[str, Any]
