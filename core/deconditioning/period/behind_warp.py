@@ -169,11 +169,13 @@ class BehindWarp:
     latent : the series in units of the warp.
     warp : g, of kind "box-cox" with a power 1/n and no shift.
     aims : (T, C) values of the cells that are kept, NaN where there is none.
+    lowest : the value up to which all count as dry, which has a probability of its own.
     """
 
     latent: Latent
     warp: Warp
     aims: Float[np.ndarray, "T C"]
+    lowest: float = 0.0
     _shifted: Shifted = field(init=False)
     _delta: Float[np.ndarray, "T C"] = field(init=False)
 
@@ -199,7 +201,7 @@ class BehindWarp:
         centre, spread = self.gaussian(time)
         flat = self._shifted.predictive(centre, spread)
         part = (1.0, on_grid(centre), on_grid(spread))
-        return Predictive(on_grid(flat.mean), on_grid(flat.sd), (part,), self.warp, flat.limits)
+        return Predictive(on_grid(flat.mean), on_grid(flat.sd), (part,), self.warp, (self.lowest, np.inf))
 
     def draws(
         self, count: int, seed: int, correlation: TimeCorrelation | None = None

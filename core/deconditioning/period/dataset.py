@@ -64,7 +64,8 @@ def _with_gaussians(dataset: "xr.Dataset", result: PeriodResult, dims_of_grid: t
     parts = [result.predictive(time).parts[0] for time in range(len(result.series))]
     for place, name in ((1, "mean"), (2, "sd")):
         about = {"long_name": f"posterior {name} in units of the warp", "units": "1",
-                 "warp": json.dumps(result.behind.warp.to_dict(), sort_keys=True)}  # fmt: skip
+                 "warp": json.dumps(result.behind.warp.to_dict(), sort_keys=True),
+                 "dry_up_to": result.behind.lowest}  # fmt: skip
         dataset[f"warped_{name}"] = (
             (result.series.dim, *dims_of_grid),
             np.stack([part[place] for part in parts]),

@@ -147,12 +147,12 @@ def _distribution(
     if sd is None or not all(name in dataset and "warp" in dataset[name].attrs for name in names):
         return None
     centre, spread = (_stacked(dataset[name]) for name in names)
-    warp = Warp.from_dict(json.loads(centre.attrs["warp"]))
+    warp, lowest = Warp.from_dict(json.loads(centre.attrs["warp"])), float(centre.attrs.get("dry_up_to", 0.0))
 
     def at(time: int) -> Predictive:
         """The distributions of a time."""
         m, s, *part = (np.asarray(each[time], dtype=float) for each in (mean, sd, centre, spread))
-        return Predictive(m, s, ((1.0, part[0], part[1]),), warp, (warp.low, warp.high))
+        return Predictive(m, s, ((1.0, part[0], part[1]),), warp, (lowest, np.inf))
 
     return at
 

@@ -11,6 +11,7 @@ from scipy.stats import norm, truncnorm
 from deconditioning.datasets.weather import weather_region
 from deconditioning.downscaling.source import Source
 from deconditioning.errors import InputError
+from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.spec import DownscalingSpec
@@ -257,6 +258,23 @@ def test_the_file_holds_the_distributions(wet: Series, result: PeriodResult) -> 
     assert read["crps"] == pytest.approx(own["crps"], rel=1e-9)
     alone = verify(verified(dataset.drop_vars(["warped_mean", "warped_sd"]))).scores["prediction"].pooled
     assert alone["crps"] > 1.03 * own["crps"]
+
+
+def test_drizzle_counts_as_dry_and_missing_pixels_are_left_out(rain: Fields) -> None:
+    """Small values in place of zeros change neither the CRPS nor the coverage; pixels in the sea have no prediction."""
+    dataset, rng = rain.dataset[["pr", "orography", "land"]].copy(), np.random.default_rng(0)
+    wet = dataset["pr"].values + 10 ** rng.normal(-4, 0.5, dataset["pr"].shape)
+    wet[:, 2:4, 1:6] = np.nan
+    dataset["pr"] = (dataset["pr"].dims, wet, dataset["pr"].attrs)
+    fields = fields_from_dataset(dataset, source="x")
+    series = read_series(Source("x"), SPEC, lambda key: fields, ["#240/#299"])
+    found = downscale_with_archive(series, read_training(series, fields), UNLEARNED)
+    assert np.isnan(found.means[:, 2:4, 1:6]).all() and np.isfinite(found.means).mean() > 0.9
+    target = series.problem.target_cell
+    assert np.allclose(means_of_cells(series, found.means[5])[target], series.coarse[5][target], rtol=1e-6)
+    assert 0.9 < verify(verified_result(found)).scores["prediction"].pooled["coverage95"] <= 1
+    read = verify(verified(period_dataset(found))).scores["prediction"].pooled
+    assert 0.9 < read["coverage95"] <= 1
 
 
 def test_another_models_cells_are_not_kept(wet: Series, known: Training) -> None:

@@ -24,6 +24,13 @@ _SMALLEST, _LEAST = 0.01, 0.01
 _NOISE, _FARTHEST = 0.3, 5.0
 
 
+def dry_limit(fine: Float[np.ndarray, "N P"]) -> float:
+    """The value up to which all count as dry in scores: 0 where dry values are zeros, y₀ where they are small."""
+    smallest = dry_below(fine)
+    zeros, dry = int(np.sum(fine <= 1e-6 * smallest)), int(np.sum(fine < smallest))
+    return 0.0 if 2 * zeros >= dry else smallest
+
+
 @dataclass(frozen=True, eq=False)
 class Censored:
     """A series and its training period in units of a warp.

@@ -154,7 +154,7 @@ def _ratio_of(problem: DownscalingProblem) -> _Method:
     ) -> np.ndarray:
         """(t, P) of times of known design, interpolated and coarse values."""
         fine, interpolated = (
-            np.maximum(design @ regressed(known.design[rows], each), _LEAST_CLIMATE * np.abs(each).mean())
+            np.maximum(design @ regressed(known.design[rows], each), _LEAST_CLIMATE * np.nanmean(np.abs(each)))
             for each in (known.fine[rows], known.smooth[rows])
         )
         result = np.maximum(smooth, 0.0) * fine / interpolated

@@ -15,6 +15,7 @@ from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.times import MONTHS
 from deconditioning.models.learning.repeats import gap_patterns
 from deconditioning.period.archive.by_value import ByValue, standardised
+from deconditioning.period.archive.censoring import dry_limit
 from deconditioning.period.archive.day import DayFactor
 from deconditioning.period.archive.gain import FineSide
 from deconditioning.period.archive.joint import residuals_of_archive
@@ -103,7 +104,7 @@ def _behind(latent: PeriodResult, series: Series, warp: Warp, training: Training
     aims = np.where(series.problem.observed.ravel(), series.coarse, np.nan)
     if not keeps_means(training):
         aims = np.full_like(aims, np.nan)
-    behind = BehindWarp(latent, warp, aims)
+    behind = BehindWarp(latent, warp, aims, dry_limit(training.fine))
     means = np.stack([behind.predictive(time).mean for time in range(len(series))])
     settings = latent.settings.replace(warp=warp.to_dict())
     return replace(latent, series=series, means=means, settings=settings, behind=behind)

@@ -33,9 +33,9 @@ _ORDERS = (2, 3, 4)
 #: Skewness from which a target without limits is tried; share of dry values beyond which none is a Gaussian.
 _SKEWED, _MOST_DRY = 0.5, 0.05
 #: Factors of the sd that are tried: drawn dry values make it too wide for wet ones.
-_FACTORS = (0.7, 0.8, 0.9, 1.0)
+_FACTORS = (0.6, 0.7, 0.8, 0.9, 1.0)
 #: How often dry values are drawn; pixels that the mixture is chosen on; pixels and times of the CRPS.
-_ROUNDS, _CHOSEN_ON, _PIXELS, _TIMES = 2, 4000, 2000, 60
+_ROUNDS, _CHOSEN_ON, _PIXELS, _TIMES = 1, 4000, 2000, 60
 
 
 #: What is said where no warp is best.
