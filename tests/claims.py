@@ -14,6 +14,8 @@ from pathlib import Path
 from statistics import mean, median, stdev
 from typing import Any
 
+from deconditioning.metrics.intervals import AIM
+
 ROOT = Path(__file__).resolve().parents[1]
 MEASURED, KEPT = ROOT / "tests" / "benchmarks" / "results", ROOT / "data" / "benchmarks"
 Row = dict[str, Any]
@@ -483,6 +485,18 @@ def _held_maxima() -> list[str]:
     return [f"{100 * share:.0f} %" for share in (min(held), max(held))]
 
 
+def _widths() -> list[str]:
+    """How far a width may be off, its sd if nine of ten are to be right, and that of fields drawn from a covariance."""
+    from scipy.stats import norm
+
+    low, high = AIM
+    window = math.log(norm.ppf((1 + high) / 2) / norm.ppf((1 + low) / 2)) / 2
+    found = [number for each in rows("drawn_fields") for number in (f"{each['ours']:.0f}", str(each["more"]["cells"]))]
+    known = max(each["more"]["spread_known"] for each in rows("drawn_fields"))
+    limits = [f"{100 * each:.0f}" for each in (low, high, window, window / norm.ppf(0.95))]
+    return [*limits, *found, f"{known:.0f}"]
+
+
 def _with_predictors() -> list[str]:
     each = {row["more"]["method"]: row["ours"] for row in rows("period") if row["size"].startswith("made-up region")}
     return [f"{each['archive with predictors']:.3f}", f"{each['archive']:.3f}"]
@@ -512,6 +526,14 @@ SENTENCES = (
         "truth", lambda: [_inside("bag_gp")]),
     Sentence(BENCHMARKS, "at the end it is {}, that of the variational CMP {}.", lambda: _accuracy(1, "ssim")),
     Sentence(BENCHMARKS, "than the {} at the end.", lambda: _accuracy(0, "rmse")[:1]),
+    Sentence(
+        BENCHMARKS,
+        "The 95 % intervals of a run contain {} to {} % of the truth if their width is right to about {} %; if this is "
+        "to happen in nine of ten runs, the factor by which they ought to be wider must have an sd of at most {} %. On "
+        "fields drawn from a known covariance it is {} % with {} visible cells and {} % with {}, and at most {} % with "
+        "the hyperparameters that made the fields.",
+        _widths,
+    ),
     Sentence(BENCHMARKS, "summed pair by pair ({} of {})", _fallen_back),
     Sentence(
         "docs/period.md", "one of the patterns below the cells appears: with it the CRPS is {} instead of {} K.",
@@ -599,6 +621,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "README.md": {"up to 300 MB": "the limit of an upload"},
     BENCHMARKS: {
         "median and 95 % quantile": "a nominal level",
+        "by which factor the 95 % intervals ought": "a nominal level",
         "over 1.5 decades around its value": "a setting of ours",
         "at most 2 % of the median sd": "a setting of ours: beyond it nothing is blended",
         "has moved for 0.2 s": "how long the chart's code waits",

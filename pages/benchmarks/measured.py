@@ -39,6 +39,7 @@ TITLES = {
     "soak": "Memory after users have left",
     "period": "A period from a fine archive",
     "period_statistics": "Intervals of a period's statistics",
+    "drawn_fields": "Intervals of drawn fields",
 }
 HEAD = ("Task", "Size", "Ours", "Yardstick", "Ratio", "Peak memory", "Device", "Accuracy")
 NUMBERS = ("Ours", "Yardstick", "Ratio", "Peak memory")
@@ -61,6 +62,7 @@ TOPICS = (
     Topic("Time compared with a plain implementation", PLAIN, headlines.compared_with_plain),
     Topic("Up to a million pixels", ("scale", "scale_most_bags", "gpu"), headlines.up_to_a_million),
     Topic("A period instead of a single time", ("period", "period_statistics"), headlines.period),
+    Topic("Intervals of drawn fields", ("drawn_fields",), headlines.drawn_fields),
     Topic("Many time steps", ("store",), headlines.several_steps, folded=True),
     Topic("Files", ("files", "two_grids"), headlines.files, folded=True),
     Topic("Waiting", ("latency",), headlines.waiting, folded=True),

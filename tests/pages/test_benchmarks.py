@@ -33,10 +33,14 @@ def rows(name: str) -> list[dict]:
 def test_it_opens_on_headlines_and_everything_else_is_folded(page: AppTest):
     titles = [found.value for found in page.subheader]
     assert titles[0].startswith("Calibration") and titles[1].startswith("Accuracy of downscaling")
-    assert titles[2].startswith("Time compared") and titles[4].startswith("A period") and len(titles) == 6
+    assert titles[2].startswith("Time compared") and titles[4].startswith("A period") and len(titles) == 7
     (said,) = [each.value for each in page.markdown if "smaller than that of BCSD" in each.value]
     best = [1 - row["ours"] / row["yardstick"] for row in rows("period") if row["more"]["method"] == "archive"]
     assert f"{100 * min(best):.0f} to {100 * max(best):.0f} % smaller" in said
+    (said,) = [each.value for each in page.markdown if "drawn from a known covariance" in each.value]
+    drawn = rows("drawn_fields")
+    assert all(f"{row['ours']:.0f} % with {row['more']['cells']} visible cells" in said for row in drawn)
+    assert f"at most {max(row['more']['spread_known'] for row in drawn):.0f} %" in said
     assert not any(block.proto.expanded for block in page.expander)
     kept = json.loads((ROOT / "data" / "benchmarks" / "downscaling.json").read_text())["rows"]
     seeds = [len({row["seed"] for row in kept if row["case"] == case}) for case in MEDIATED]
