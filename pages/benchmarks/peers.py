@@ -39,8 +39,8 @@ def _line(each: PeerSummary) -> dict[str, str | None]:
         "Method": _NAMES.get(each.model) or model_name(each.model),
         "RMSE": number(each.rmse_ratio),
         "CRPS": number(each.crps_ratio),
-        "More accurate on": "" if each.model == AUTO else f"{each.better} of {each.fields}",
-        "In 95 % intervals": None if each.coverage is None else f"{100 * each.coverage:.0f} %",
+        "More accurate than the default on": "" if each.model == AUTO else f"{each.better} of {each.fields}",
+        "Coverage of 95 %": None if each.coverage is None else f"{100 * each.coverage:.0f} %",
         "Re-aggregation error": "< 0.001" if (each.reaggregated or 1) < 0.001 else number(each.reaggregated),
         "CPU time, s": number(each.cpu_s, ".1f"),
     }

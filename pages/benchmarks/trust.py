@@ -181,8 +181,8 @@ def _line(
         "RMSE": spread(mean, entry["sd"]),
         "RMSE relative to bilinear": f"{100 * mean / bilinear:.0f} %" if mean is not None and bilinear else "–",
         "CRPS": number(means["crps"]) if means.get("crps") is not None else "–",
-        "In 50 % intervals": share("coverage50"),
-        "In 95 % intervals": share("coverage95"),
+        "Coverage of 50 %": share("coverage50"),
+        "Coverage of 95 %": share("coverage95"),
         "CPU time, s": f"{entry['seconds']:.1f}" if fitted else "–",
         "Warnings": f"{warned[case, entry['model']]} of {entry['n']}" if fitted and entry["model"] != BOOSTING else "–",
     }

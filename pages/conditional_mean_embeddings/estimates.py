@@ -141,8 +141,8 @@ def verdict(layout: BagLayout, result: Comparison, sizes: torch.Tensor) -> str:
             f"**{number(result.difference, 2)}** between the two embeddings)."
         )
     first, second = result.regression_rmse["standard"], result.regression_rmse["shrinkage"]
-    estimates = {f"**{number(second, 2)}** if every group counts once (shrinkage)": second,
-            f"**{number(first, 2)}** if every point counts once (standard)": first}  # fmt: skip
+    estimates = {f"**{number(second)}** if every group counts once (shrinkage)": second,
+            f"**{number(first)}** if every point counts once (standard)": first}  # fmt: skip
     better, worse = sorted(estimates, key=estimates.__getitem__)
     each = f"{layout.per_bag} points each"
     spread = f"{int(sizes.min())} to {int(sizes.max())} points, {layout.per_bag} on average" if layout.unequal else each
@@ -162,8 +162,8 @@ def _reason(layout: BagLayout, result: Comparison) -> str:
     equal = " With groups of equal size they are identical." if layout.unequal and layout.alike else ""
     return (
         f"The RMSE between the two embeddings is **{number(result.difference, 2)}** over the maps. Against the truth, "
-        f"whose maximum is {number(float(result.truth.max()), 2)}, it is {number(second, 2)} (shrinkage) and "
-        f"{number(first, 2)} (standard). They differ because {', and '.join(why)}.{equal}"
+        f"whose maximum is {number(float(result.truth.max()), 2)}, it is {number(second)} (shrinkage) and "
+        f"{number(first)} (standard). They differ because {', and '.join(why)}.{equal}"
     )
 
 

@@ -24,7 +24,12 @@ from pages.kit.record import record_numbers
 from pages.kit.runs.stored_results import stored
 
 STORED = "clustered_regression.json"
-WORDS = ClusterSettings.way.options
+#: The ways that every summary compares, and what the best of all is called.
+_SHORT = {"pooled": "one for all", "separate": "one for each", "exchangeable": "exchangeable"}
+_BEST = {
+    "pooled": "one function for all clusters", "separate": "a separate function for each cluster",
+    "exchangeable": "exchangeable functions", OWN: "exchangeable functions with ρ by hand",
+}  # fmt: skip
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -66,10 +71,11 @@ def summary(clustered: Clustered, way: str, distance: float) -> str:
     risk = {name: float(each.mean()) for name, each in clustered.risks.items()}
     best = min(risk, key=risk.__getitem__)
     correlation = "" if way in ("pooled", "separate") else f" (ρ = {number(clustered.correlation[way], 2)})"
+    others = ", ".join(f"{_SHORT[name]} {number(risk[name])}" for name in _SHORT if name != way)
+    better = "are" if best in ("exchangeable", OWN) else "is"
     return (
-        f"Mean posterior risk of the functions of the clusters: **{number(risk[way])}**{correlation}; one for all "
-        f"{number(risk['pooled'])}, one for each {number(risk['separate'])}, exchangeable "
-        f"{number(risk['exchangeable'])}. At δ = {number(distance, 6)} the best is: {WORDS[best].split(',')[0]}."
+        f"Mean posterior risk of the functions of the clusters: **{number(risk[way])}**{correlation}; {others}. At "
+        f"δ = {number(distance, 6)} {_BEST[best]} {better} best."
     )
 
 

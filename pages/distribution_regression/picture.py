@@ -179,7 +179,7 @@ def predictions(chosen: Chosen, scores: dict[str, Validated]) -> None:
     subjects = chosen.prepared.subjects
     y = subjects.outcomes.numpy(force=True)
     figure = predicted_plot(y, scores["gpdr"].predicted, title="Held-out people",
-                            labels=(f"predicted {subjects.outcome_name}", f"observed {subjects.outcome_name}"),
+                            labels=(f"observed {subjects.outcome_name}", f"predicted {subjects.outcome_name}"),
                             height=380, dark=is_dark())  # fmt: skip
     plotly_live(figure, "d-predicted")
 

@@ -1,5 +1,6 @@
 """Learning as a run: submit, watch, cancel, and take the learned hyperparameters into the sliders."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -295,6 +296,14 @@ def _switch_model(run: Run, shown: str, chosen: str) -> None:
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _bilinear(key: str, _problem: DownscalingProblem) -> float:
     return bilinear_error(_problem)
+
+
+def unlearned(choice: Choice, settings: DownscaleSettings, start: ModelSpec, spec: ModelSpec) -> bool:
+    """Whether the sliders stand at the usual start, which nobody has learned."""
+    bags = problem_of(choice).data.bags.count
+    now, usual = slider_values(spec, bags), slider_values(start, bags)
+    there = all(math.isclose(value, now.get(name, math.nan), rel_tol=1e-3) for name, value in usual.items())
+    return there and stored_model(choice, settings) is None
 
 
 def warn(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:

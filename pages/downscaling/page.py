@@ -80,10 +80,10 @@ def body() -> None:
     held, checked = trust.of_view(problem, view), learn.one_scale_up(choice, problem, spec)
     doubts = trust.refusals(problem, view, checked)
     with maps.places[picture.TRUST]:
-        trust.panel(problem, view, held, baselines["bilinear"], doubts)
+        trust.panel(problem, view, held, baselines["bilinear"], doubts, learn.unlearned(choice, settings, start, spec))
         trust.one_scale_up(spec, checked)
         learn.warn(choice, problem, spec, view)
-    _reservations(choice, problem, settings, position, spec, view, shown_doubt)
+    _reservations(choice, problem, settings, position, spec, trust.said_of(problem, spec, view, held), shown_doubt)
     numbers.hope(choice.key, problem, below=True)
     descriptions.what_it_shows(problem, spec, view)
     explore(choice, problem, spec, view, maps, shows_draws)

@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -198,9 +198,20 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
         elif job is not None and job.done() and isinstance(error := job.exception(), InputError):
             refusal(error)
         else:
-            st.caption(f"P{sentence_of('; '.join(shown.approximations))[1:]}; computing the exact maps …")
+            st.caption(_preview_words(shown.approximations))
 
     redraw_when(ready, waiting, every=0.4)
+
+
+#: What the library says of a preview that computes mean and sd at every pixel from exact sums.
+_WHOLE = "preview: mean exact at every pixel, sd at every pixel"
+
+
+def _preview_words(approximations: Sequence[str]) -> str:
+    """What a preview leaves out, unless it computes mean and sd at every pixel from exact sums."""
+    if tuple(approximations) == (_WHOLE,):
+        return "Preview. The exact maps follow."
+    return f"P{sentence_of('; '.join(approximations))[1:]}. The exact maps follow."
 
 
 def _differences(preview: View, exact: View) -> tuple[float, float]:

@@ -1,13 +1,16 @@
 """How far to trust the maps, beside them: what share of the truth the intervals held, or that nobody knows."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
 
 from deconditioning.downscaling.checks.assumptions import STATED, assumptions, intervals, refused, warped_intervals
+from deconditioning.downscaling.checks.few_cells import sentences as few_sentences
 from deconditioning.downscaling.checks.interval_summary import unchecked
 from deconditioning.downscaling.checks.scale_up_result import AVERAGE, OTHERS, OneScaleUp
+from deconditioning.downscaling.further_sources.report import source_report
 from deconditioning.downscaling.prediction import reads_bags
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import scaled_up_panels
@@ -26,8 +29,6 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING, plain
 from pages.kit.layout.theme import is_dark
 
-#: By what share another method must be more accurate one scale up for a warning.
-_NOTABLE = 0.02
 _MARKS = {True: ":material/check:", False: ":material/warning:"}
 
 
@@ -47,17 +48,21 @@ def refusals(problem: DownscalingProblem, view: View, checked: OneScaleUp | None
 
 
 def panel(
-    problem: DownscalingProblem, view: View, result: Trust | None, bilinear: np.ndarray, refusals: Sequence[str] = ()
-) -> None:
+    problem: DownscalingProblem, view: View, result: Trust | None, bilinear: np.ndarray, refusals: Sequence[str] = (),
+    unlearned: bool = False,
+) -> None:  # fmt: skip
     """The verdict in its colour, and 50, 90 and 95 % intervals in a small picture; no verdict, whatever they held,
-    where intervals are refused."""
+    where intervals are refused, unless the model is ``unlearned`` and they are not right."""
     st.html(f'<div class="lab-map-title">{TITLE}</div>')
+    first = unlearned and result is not None and result.verdict != "about right"
+    if result is not None and first:
+        st.warning(f"{result.sentence} The sliders are at starting values: press *Learn hyperparameters*.")
     for sentence in refusals:
         st.warning(plain(sentence))
     if result is None:
         st.warning(plain(unchecked(problem, view.mean, bilinear)))
         return
-    if not refusals:
+    if not refusals and not first:
         (st.success if result.verdict == "about right" else st.warning)(result.sentence + _remedy(result))
     picture = _picture(result.held, f"var(--lab-{mark_of(result)})")
     st.html(f'<div class="lab-trust" role="img" aria-label="{_alt(result)}">{picture}</div>')
@@ -65,6 +70,21 @@ def panel(
     st.caption(
         f"Share of the area where the truth is inside the interval{where}. Ring: nominal coverage; dot: actual "
         "coverage."
+    )
+
+
+def said_of(problem: DownscalingProblem, spec: ModelSpec, view: View, result: Trust | None) -> View:
+    """The view without the sentence on few cells where the truth, or stations that no method used, show that the
+    intervals are not too narrow."""
+    few = few_sentences(problem, integrated=spec.spread is not None)
+    if not view.exact or not few:
+        return view
+    at_stations = source_report(problem, view.sources, {spec.model.name: view.mean}, view.sd).get("scored")
+    held = None if at_stations is None else round(100 * at_stations["inside_95"]) >= RIGHT[0]
+    if result is not None:
+        held = result.verdict != "too narrow"
+    return (
+        replace(view, approximations=tuple(each for each in view.approximations if each not in few)) if held else view
     )
 
 
@@ -96,9 +116,7 @@ def one_scale_up(spec: ModelSpec, result: OneScaleUp | None) -> None:
             can if reads_bags(spec) else "This model cannot be tested one scale up because it does not use the cells."
         )
         return
-    other = result.better
-    beaten = other is not None and result.rmse[result.method] > (1 + _NOTABLE) * result.rmse[other]
-    bad = beaten or round(100 * result.held[-1]) < RIGHT[0]
+    bad = result.beaten or round(100 * result.held[-1]) < RIGHT[0]
     sentence = f"Learned values: {result.sentence[0].lower()}{result.sentence[1:]} {result.comparison}"
     (st.warning if bad else st.success)(plain(sentence))
     if result.choice:

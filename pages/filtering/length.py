@@ -77,8 +77,10 @@ def _nearer(mean: dict[str, dict[float, float]]) -> str:
     sentences = []
     for name, title in (("ekf", "EKF"), ("ukf", "UKF")):
         better = [size for size, error in mean["kbr"].items() if error < mean[name][size]]
-        at = f"at T = {', '.join(number(size, 6) for size in sorted(better))}" if better else "at none of these T"
-        sentences.append(f"The kernel Bayes filter is more accurate than the {title} {at}.")
+        at = f"more accurate than the {title} at T = {', '.join(number(size, 6) for size in sorted(better))}"
+        sentences.append(
+            f"The kernel Bayes filter is {at if better else f'less accurate than the {title} at every T'}."
+        )
     return " ".join(sentences)
 
 

@@ -1,5 +1,7 @@
 """The view of a point on a wavy circle: systems (a), (b) or one's own."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -75,7 +77,7 @@ def _others(system: RotationSystem, steps: int, test: int, seed: int) -> Others:
 def _write_summary(result: Followed, system: RotationSystem) -> None:
     """What is hidden, seen and given, and who comes nearest."""
     errors = result.errors
-    best = min((name for name in errors if name != "kbr_smoothed"), key=errors.__getitem__)
+    best = _best(errors)
     track = "wavy circle" if system.b else "circle"
     most = "" if best in ("kbr", "ekf") else f" Most accurate: the {words.phrase(best)}."
     st.markdown(
@@ -84,6 +86,11 @@ def _write_summary(result: Followed, system: RotationSystem) -> None:
         f"is **{errors['kbr']:.4f}**; that of the extended Kalman filter, which knows {_parameters(system)}, is "
         f"**{errors['ekf']:.4f}**.{most}"
     )
+
+
+def _best(errors: Mapping[str, float]) -> str:
+    """The most accurate filter; the smoother is none, because it knows later observations."""
+    return min((name for name in errors if name != "kbr_smoothed"), key=errors.__getitem__)
 
 
 def _parameters(system: RotationSystem) -> str:
@@ -96,10 +103,10 @@ def _parameters(system: RotationSystem) -> str:
 def _draw(result: Followed, system: RotationSystem, every: bool, step: int, above: DeltaGenerator) -> None:
     limit = 1.05 * float(np.quantile(np.abs(np.concatenate([result.truth, result.observed])), 0.99))
     track = system.on_circle(np.linspace(0, 2 * np.pi, 400))
-    means = words.shown(result.means, every)
+    means = words.shown(result.means, every, _best(result.errors))
     figure = plane_plot(
         result.truth, result.observed, means, step, sample=(result.points, result.weights[step]),
-        limits=(-limit, limit), labels=("position, first coordinate", "second coordinate"), track=track,
+        limits=(-limit, limit), labels=("position, first coordinate", "position, second coordinate"), track=track,
         names=words.NAMES, signs=every, height=420, dark=is_dark(),
     )  # fmt: skip
     left, right = above.columns([5, 3])

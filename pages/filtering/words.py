@@ -39,9 +39,9 @@ def choose_shown() -> bool:
     return controls(ShownSettings).every
 
 
-def shown(means: Mapping[str, np.ndarray], every: bool) -> dict[str, np.ndarray]:
-    """The estimates in the pictures: ``every`` one, or two and those of other steps."""
-    return {name: values for name, values in means.items() if every or name in _FEW}
+def shown(means: Mapping[str, np.ndarray], every: bool, best: str = "") -> dict[str, np.ndarray]:
+    """The estimates in the pictures: ``every`` one, or two, those of other steps and the ``best``, if it is named."""
+    return {name: values for name, values in means.items() if every or name in _FEW or name == best}
 
 
 def phrase(name: str) -> str:

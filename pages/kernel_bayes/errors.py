@@ -136,7 +136,7 @@ def compared_with_paper(curves: Curves) -> str:
         f"{below('kbr', 'kde')}, and the conditional mean is below the rule {below('cme', 'kbr')}. With μ̂ n times as "
         "large, as in equation 12 and Figure 1, δ is in effect n² times smaller: the rule is below density estimation "
         f"{below(PRINTED, 'kde')}, and the conditional mean is below the rule {below('cme', PRINTED)}. The control "
-        "*Prior's weights μ̂* switches between the two."
+        "*Prior's weights μ̂* (level All) switches between the two."
     )
 
 

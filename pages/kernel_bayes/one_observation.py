@@ -95,7 +95,7 @@ def line(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -
         plotly_live(figure, "k-posterior")
     with right:
         figure = pairs_plot(problem.inputs[:, 0], problem.observations[:, 0], title="Examples; drag the observed y",
-                            labels=("x, hidden", "y, seen"), rule=float(y[0]), height=430, dark=dark)  # fmt: skip
+                            labels=("x, hidden", "y, observed"), rule=float(y[0]), height=430, dark=dark)  # fmt: skip
         plotly_live(figure, "k-pairs", later=True, on_rule=move_observation)
     left, right = st.columns(2)
     with left:

@@ -186,7 +186,7 @@ def _scores(line: Line, rows: dict[str, dict[str, float]], naive: dict[str, Line
         rows, columns=SCORES, names=TITLES,
         caption="Scores against the noise-free f, over the central 95 % of x. Impute: one GP predicts z at the y of "
         "data set 1, another learns f from these z. Cascade: one GP predicts y from x, another z from that y. "
-        "Coverage: the share of this one curve in the band, which is no test of calibration",
+        "Coverage: the share of this one curve in the band, which is no test of calibration.",
     )  # fmt: skip
 
 
@@ -228,10 +228,11 @@ def _surface(line: Line, model: ModelSpec) -> None:
     requested = [_requested(line, model, across, up, size) for size in sizes]
     waiting = [key for key in requested if key is not None]
     shown: Surface | None = st.session_state.get(Key.SURFACE)
-    if shown is not None and shown.names == (across, up):
+    drawn = shown is not None and shown.names == (across, up)
+    if shown is not None and drawn:
         _draw_surface(shown, model, line.spec, final=not waiting)
     if waiting:
-        words = "The evidence picture is being computed …"
+        words = "A finer picture follows …" if drawn else "The evidence picture is being computed …"
         redraw_when(lambda: ended(waiting[0]), lambda: st.caption(words), every=0.4)
 
 

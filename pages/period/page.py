@@ -27,6 +27,7 @@ def body() -> None:
     at = place.choose(shown.result.series)
     with books:
         maps.show(choice, shown, at)
+        words.covariance(shown)
     place.show(shown, at)
     view = widgets.segmented_control("View", list(VIEWS), default="Hovmöller diagram", key="p-view")
     VIEWS[view or "Hovmöller diagram"](choice, shown, at)

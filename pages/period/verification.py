@@ -129,7 +129,7 @@ def _spread(shown: Shown, verification: Verification) -> None:
     plotly_live(figure, "p-spread")
     st.caption(
         "Pixels and times in groups by their predicted sd: on the diagonal the error is as large as predicted, above "
-        f"it larger (spread/skill of {names[model].lower()}: "
+        f"it larger (spread/skill of the {names[model]}: "
         f"{verification.scores[model].pooled['spread_skill']:.2f}, 1 is best)."
     )
 
@@ -159,7 +159,7 @@ def _region(shown: Shown, verification: Verification) -> None:
     series, scores = shown.result.series, next(iter(verification.scores.values()))
     reference = DELTA if DELTA in verification.scores else BILINEAR
     titles = {
-        "RMSE": "rmse", "bias": "bias", "inside 95 %": "coverage95", f"skill against {_short(reference)}": "skill",
+        "RMSE": "rmse", "bias": "bias", "coverage of 95 %": "coverage95", f"skill against {_short(reference)}": "skill",
     }  # fmt: skip
     chosen = widgets.segmented_control("By region", list(titles), default="RMSE", key="p-region") or "RMSE"
     name, units = titles[chosen], series.problem.units

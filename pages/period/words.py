@@ -18,19 +18,21 @@ def sentence(shown: Shown) -> None:
     """How many times, from what, how good; the warnings."""
     series, result = shown.result.series, shown.result
     cells, pixels = int(series.problem.observed.sum()), series.problem.grid.area.size
-    known = (
-        f"Prior covariance: {result.diagnostics['mixture']}, the rest from the kernel; the archive contains "
-        f"{shown.training} earlier times."
-        if shown.training
-        else "No fine field is known."
-    )
+    known = f"The archive contains {shown.training} earlier times." if shown.training else "No fine field is known."
     times = f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}" if len(series) > 1 else series.labels[0]
-    st.markdown(f"{times}: {cells:,} coarse cells become {pixels:,} pixels each. {known}{_how_good(shown)}")
+    at = "at each, " if len(series) > 1 else ""
+    st.markdown(f"{times}: {at}{cells:,} coarse cells become a map of {pixels:,} pixels. {known}{_how_good(shown)}")
     if "warp" in result.diagnostics:
         st.caption(plain(result.diagnostics["warp"]))
     warnings(result.warnings)
     if shown.verification is not None:
         _record(shown.verification, series.problem.units)
+
+
+def covariance(shown: Shown) -> None:
+    """What the prior covariance of a period with an archive is made of."""
+    if shown.training:
+        st.caption(f"Prior covariance: {shown.result.diagnostics['mixture']}, the rest from the kernel.")
 
 
 def licence(shown: Shown) -> None:
@@ -61,7 +63,7 @@ def names_of(predictions: Iterable[str]) -> dict[str, str]:
 
 
 #: The scores of the table and what its columns are called.
-_COLUMNS = {"rmse": "RMSE", "crps": "CRPS", "coverage50": "in 50 % interval", "coverage95": "in 95 % interval",
+_COLUMNS = {"rmse": "RMSE", "crps": "CRPS", "coverage50": "Coverage of 50 %", "coverage95": "Coverage of 95 %",
             "tendency": "size of changes, truth = 1"}  # fmt: skip
 
 
@@ -69,7 +71,7 @@ def _rows(verification: Verification) -> list[list[str | None]]:
     """What each prediction is called, and its scores as they are written."""
     called = names_of(verification.scores)
     return [
-        [called[name], *(_cell(each.pooled.get(score)) for score in _COLUMNS)]
+        [called[name], *(_cell(score, each.pooled.get(score)) for score in _COLUMNS)]
         for name, each in verification.scores.items()
     ]
 
@@ -96,6 +98,8 @@ def table(shown: Shown) -> None:
     )
 
 
-def _cell(value: float | None) -> str | None:
-    """Three significant digits, also where the last is 0."""
+def _cell(score: str, value: float | None) -> str | None:
+    """Coverage in per cent; other scores in three significant digits, also where the last is 0."""
+    if value is not None and score.startswith("coverage"):
+        return f"{100 * value:.0f} %"
     return None if value is None else f"{value:#.3g}" if 1e-3 < abs(value) < 100 else number(value)

@@ -184,4 +184,4 @@ def take_home(engine: Visitor, runs: Sequence[Run]) -> None:
             on_click="ignore",
         )  # fmt: skip
     if engine.everything:
-        st.caption(f"Runs are stored in {plain(engine.root)}, one folder per run.")
+        st.caption("Runs are stored on the disk, one folder per run.", help=str(plain(engine.root)))

@@ -37,7 +37,7 @@ _COLUMNS: dict[str, Any] = {
     "Took": st.column_config.TextColumn(width=78),
     "RMSE": st.column_config.TextColumn(width=56, alignment="right"),
     "CRPS": st.column_config.TextColumn(width=56, alignment="right"),
-    "In 95 %": st.column_config.NumberColumn(format="%.0f %%", width=62),
+    "Coverage of 95 %": st.column_config.NumberColumn(format="%.0f %%", width=112),
     "Picture": st.column_config.ImageColumn(width="small"),
     "Tags": st.column_config.ListColumn(width=70),
 }
@@ -97,7 +97,7 @@ def _row_of(engine: Visitor, run: Run) -> dict[str, Any]:
         "RMSE": _score_text(run, "rmse"),
         "State": STATES[run.status][0],
         "CRPS": _score_text(run, "crps"),
-        "In 95 %": None if (share := _score_of(run, "coverage95")) is None else 100 * share,
+        "Coverage of 95 %": None if (share := _score_of(run, "coverage95")) is None else 100 * share,
         "Units": units_of(run),
         "Data": data_title(run),
         "Tags": list(run.label.tags),

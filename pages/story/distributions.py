@@ -88,7 +88,7 @@ def _two_groups(highest: np.ndarray, lowest: np.ndarray, at: np.ndarray | None, 
     if at is not None:
         truth = regression_function(at)
         traces.append(draw.line(at, truth / truth.max() * 2, "effect of a value, scaled", INK[dark], dash="dot"))
-    return draw.picture(traces, ("measured value", "how often"), "Measurements of two groups.", dark=dark)
+    return draw.picture(traces, ("measured value", "density"), "Measurements of two groups.", dark=dark)
 
 
 def _curve(at: np.ndarray, curve: Curve, revealed: bool, dark: bool) -> Figure:

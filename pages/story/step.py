@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from pages.kit.chart.points import Points
 
 #: A guess this near to the answer, as shares of the range of guesses, is called …
-_NEARNESS = ((0.04, "Spot on"), (0.12, "Near"), (0.3, "Not far"))
+_NEARNESS = ((0.04, "Spot on"), (0.12, "Near"))
+#: Beyond this share it is much too high or too low, unless both are lengths, times or the like, which have a ratio.
+_MUCH = 0.3
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,20 @@ def verdict(question: Question, guess: Any, answer: Any) -> str:
     if question.choices:
         return f"Right: {answer}." if guess == answer else f"You guessed {guess}; it is {answer}."
     distance = abs(guess - answer) / (question.high - question.low)
-    near = next((words for limit, words in _NEARNESS if distance <= limit), "Far off")
+    near = next((words for limit, words in _NEARNESS if distance <= limit), None) or _apart(question, guess, answer)
     return f"{near}: you guessed {_value_text(question, guess)}; it is {_value_text(question, answer)}."
+
+
+def _apart(question: Question, guess: float, answer: float) -> str:
+    """Which way a guess is wrong, and by how much; by which factor where both have a unit and are above 0."""
+    high = guess > answer
+    ratio = max(guess, answer) / min(guess, answer) if min(guess, answer) > 0 else 0.0
+    size = ("long" if high else "short") if question.units == "km" else ("high" if high else "low")
+    if question.units not in ("", "%") and ratio >= 1.75:
+        times = "Twice" if ratio < 2.25 else f"{number(ratio, 2)} times"
+        return f"{times} too {size}"
+    much = "Much too" if abs(guess - answer) > _MUCH * (question.high - question.low) else "Too"
+    return f"{much} {size}"
 
 
 def number(value: float, digits: int = 3) -> str:

@@ -49,7 +49,7 @@ WATCH = """() => {
 DRAWN = "key => (window.lab.drawn[key] || 0) > window.lab.pressed"
 TOOK = "key => window.lab.drawn[key] - window.lab.pressed"
 COMPUTING = """() => [...document.querySelectorAll('[data-testid=stCaptionContainer]')]
-  .some(caption => /computing the exact/.test(caption.textContent))"""
+  .some(caption => /exact maps follow/.test(caption.textContent))"""
 STILL = """() => document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"""
 REST = f"() => ({STILL})() && !({COMPUTING})()"
 #: Case → address, chart, sliders (the first is dragged, too: each of its values must change the picture), seconds

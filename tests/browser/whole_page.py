@@ -138,7 +138,7 @@ def wrong(page: Page, address: str) -> list[str]:
 def is_as_it_should_be(new_page: Callable[..., Page], address: str) -> None:
     """Open the page at this address and look at everything on it."""
     page = as_a_new_visitor_sees_it(new_page, address) if address in STUDIES else opened(new_page(), address)
-    expect(page.get_by_text("computing the exact maps …")).to_have_count(0, timeout=HANG_MS)
+    expect(page.get_by_text("The exact maps follow.")).to_have_count(0, timeout=HANG_MS)
     settled(page)  # expanders come with the exact maps, and a click on one closes an open popover
     title = next((one.title for one in PAGES if address.startswith(f"/{one.url_path}")), PAGES[0].title)
     expect(page).to_have_title(title)

@@ -49,7 +49,7 @@ def test_it_opens_on_headlines_and_everything_else_is_folded(page: AppTest):
     said = " ".join(block.value for block in page.caption)
     assert "made by `deconditioning benchmark downscaling" in said
     table = page.expander[1].dataframe[0].value
-    assert {"Model", "RMSE", "SSIM", "CRPS", "In 95 %"} <= set(table.columns)
+    assert {"Model", "RMSE", "SSIM", "CRPS", "Coverage of 95 %"} <= set(table.columns)
     assert {"Shrinkage CMP", "Variational CMP", "VBAgg", "Bicubic"} <= set(table["Model"])
 
 
@@ -81,7 +81,7 @@ def test_trust_is_told_by_its_stored_rows(page: AppTest):
     (line,) = table[table["Data"].str.startswith("ERA5") & (table["Model"] == "Area-to-point GP")].to_dict("records")
     assert len(mine) == len(plain) == 5 and line["RMSE"].startswith(f"{mean(s['rmse'] for s in mine):.3g} ± ")
     assert line["RMSE relative to bilinear"] == f"{100 * mean(s['rmse'] for s in mine) / mean(plain):.0f} %"
-    assert line["In 95 % intervals"] == f"{100 * mean(s['coverage95'] for s in mine):.0f} %"
+    assert line["Coverage of 95 %"] == f"{100 * mean(s['coverage95'] for s in mine):.0f} %"
     assert line["Warnings"] == "0 of 5" and not any(
         row["warned"] for row in kept if (row["case"], row["model"]) == ("era5-t2m-matched", "area_to_point_gp")
     )
@@ -127,7 +127,7 @@ def test_the_accuracy_headline_is_that_of_the_stored_rows(page: AppTest):
     line = page.dataframe[3].value.iloc[0]
     assert line["RMSE"].startswith(f"{mean(row['scores']['rmse'] for row in best):.3g} ±")
     assert line["its RMSE"].startswith(f"{plain:.3g} ±")
-    assert line["In 95 %"] == f"{100 * mean(row['scores']['coverage95'] for row in best):.0f} %"
+    assert line["Coverage of 95 %"] == f"{100 * mean(row['scores']['coverage95'] for row in best):.0f} %"
 
 
 def test_the_headlines_are_those_of_the_stored_rows():

@@ -12,6 +12,7 @@ from deconditioning.fields.problem.coordinates import scaled_coordinates
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import MODELS, named
 from deconditioning.models.spec import ModelSpec
+from pages.downscaling import picture
 from pages.downscaling.cell_selection import COLUMNS, ROWS
 from pages.downscaling.essentials import as_noise_sd, in_kilometres
 from pages.downscaling.model import family_values, slider_values, trusted
@@ -139,6 +140,34 @@ def test_no_verdict_stands_where_intervals_are_refused():
     page = AppTest.from_function(shown).run(timeout=120)
     assert complaints(page) == [] and len(page.success) == 0
     assert [box.value for box in page.warning] == ["Rain is never negative."]
+
+
+def test_an_unlearned_model_with_wrong_intervals_says_so_before_anything_else():
+    def shown():
+        from deconditioning.metrics.intervals import Trust
+        from pages.downscaling import trust
+        from pages.downscaling.distribution.view import View
+
+        view = View(None, None, ("exact",), None, 0.0, exact=True)
+        held = Trust((0.25, 0.55, 0.63), "too narrow", 2.0)
+        trust.panel(None, view, held, None, ["The coarse values' skewness is −1.31."], True)
+
+    page = AppTest.from_function(shown).run(timeout=120)
+    assert complaints(page) == [] and [box.value for box in page.warning] == [
+        "63 % of the 95 % intervals contain the truth: far too narrow. The sliders are at starting values: press "
+        "*Learn hyperparameters*.",
+        "The coarse values' skewness is −1.31.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("approximations", "said"),
+    [(("preview: mean exact at every pixel, sd at every pixel",), "Preview. The exact maps follow."),
+     (("preview: mean exact at every pixel, sd at every 4th pixel",),
+      "Preview: mean exact at every pixel, sd at every 4th pixel. The exact maps follow.")],
+)  # fmt: skip
+def test_a_preview_says_what_it_leaves_out_if_anything(approximations: tuple[str, ...], said: str) -> None:
+    assert picture._preview_words(approximations) == said
 
 
 def test_hidden_cells_are_said_first_with_their_control_beside(page):

@@ -42,7 +42,7 @@ def _page(changes: dict, stopping: bool) -> None:
      ({"created": -90, "started": -3}, False, "3 s so far"),  # it waited for others
      ({"started": -3, "message": "Stage two"}, True, "Stopping…"),
      ({"status": "cancelled", "started": -400, "ended": -20, "result": {"learned": {}}}, False,
-      "Cancelled after 6 min 20 s; the sliders show the best values so far · more (run "),
+      "Cancelled after 6 min 20 s; the sliders show the best values so far · more."),
      ({"status": "cancelled", "started": -400, "ended": -395}, False,
       "Cancelled after 5.0 s; there is no result yet"),
      ({"status": "cancelled", "created": -6, "started": -3, "ended": 0}, False, "Cancelled after 6.0 s"),

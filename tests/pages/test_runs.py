@@ -109,7 +109,7 @@ def test_the_list_has_no_empty_columns_and_no_none(folder: Path) -> None:
     page = opened()
     columns = list(page.dataframe[0].value.columns)
     assert columns[:3] == ["Title", "Picture", "RMSE"] and "State" in columns
-    assert not {"CRPS", "In 95 %", "Star", "Tags", "Data"} & set(columns)
+    assert not {"CRPS", "Coverage of 95 %", "Star", "Tags", "Data"} & set(columns)
     run_id = made(folder, "Failed", 1, "failed")
     Store(folder).write_result(run_id, {})
     page = opened()

@@ -137,11 +137,24 @@ def test_a_mediator_without_rows_is_said_to_have_none() -> None:
 
 @pytest.mark.parametrize(
     ("guess", "said"),
-    [(50.0, "Spot on"), (44.0, "Near"), (30.0, "Not far"), (0.0, "Far off")],
+    [(50.0, "Spot on"), (44.0, "Near"), (30.0, "Too low"), (72.0, "Too high"), (0.0, "Much too low")],
 )
 def test_a_guess_is_measured_against_the_range_of_guesses(guess: float, said: str) -> None:
     question = Question("How much?", 0, 100)
     assert verdict(question, guess, 52.0).startswith(said) and percent(0.52) in verdict(question, guess, 52.0)
+
+
+@pytest.mark.parametrize(
+    ("guess", "answer", "said"),
+    [(51.0, 25.6, "Twice too long: you guessed 51\xa0km; it is 25.6\xa0km."), (10.0, 50.0, "5 times too short"),
+     (40.0, 60.0, "Too short"), (0.0, 70.0, "Much too short")],
+)  # fmt: skip
+def test_a_guess_of_a_length_is_too_long_or_too_short_by_a_factor(guess: float, answer: float, said: str) -> None:
+    assert verdict(Question("How long?", 0, 100, 1, "km"), guess, answer).startswith(said)
+
+
+def test_a_guess_without_units_is_too_high_or_too_low() -> None:
+    assert verdict(Question("How much?", -3, 3, 0.1, ""), 0.0, -1.17) == "Too high: you guessed 0; it is −1.17."
 
 
 def test_a_choice_is_right_or_wrong() -> None:

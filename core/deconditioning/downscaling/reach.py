@@ -8,6 +8,7 @@ import torch
 
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.sphere import EARTH_KM
+from deconditioning.fields.guess.problem import pixel_km
 from deconditioning.fields.problem.coordinates import kilometres, needs_sphere, scaled_coordinates
 from deconditioning.fields.problem.once import once
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -44,11 +45,11 @@ class Sizes:
 
 @once
 def sizes(problem: DownscalingProblem) -> Sizes:
-    """Those of a problem's map; a cell is as wide as the square root of the number of its pixels."""
+    """Those of a problem's map; a cell is as wide as a square of its area (`pixel_km`)."""
     pixel, extent, unit = _of_grid(problem.grid)
     inside = problem.cell[problem.cell >= 0]
     pixels = float(np.median(np.unique(inside, return_counts=True)[1])) if inside.size else 1.0
-    return Sizes(pixel, pixel * pixels**0.5, extent, unit, needs_sphere(problem.grid))
+    return Sizes(pixel, pixel_km(problem.grid) * pixels**0.5, extent, unit, needs_sphere(problem.grid))
 
 
 @lru_cache(maxsize=4)

@@ -22,6 +22,8 @@ AIM = (0.90, 0.97)
 _FIFTH = 1.2
 #: From how many points of coverage off at a level intervals of about the right width are called slightly wrong.
 SLIGHT = 0.03
+#: 95 % intervals that contain less than this are called far too narrow.
+_FAR = 0.7
 _PHI_95 = 1.959964
 
 
@@ -56,7 +58,8 @@ class Trust:
         held, worst = f"{100 * self.held[-1]:.0f} % of the 95 % intervals", self._worst
         if self.words.startswith("slightly") and worst < len(LEVELS) - 1:
             held += f" and {100 * self.held[worst]:.0f} % of the {100 * LEVELS[worst]:.0f} % intervals"
-        return f"{held} contain the truth: {self.words}."
+        far = "far " if self.verdict == "too narrow" and self.held[-1] < _FAR else ""
+        return f"{held} contain the truth: {far}{self.words}."
 
     @property
     def _worst(self) -> int:

@@ -256,7 +256,7 @@ def _checks(shown: Shown) -> dict[str, Any]:
 def score_rows(shown: Shown) -> list[list[str]]:
     """A heading, then a row a method: RMSE and CRPS in the target's units, coverage of 95 % intervals, all by area."""
     units = f", {shown.problem.units}" if shown.problem.units else ""
-    rows = [["", f"RMSE{units}", f"CRPS{units}", "In 95 %"]]
+    rows = [["", f"RMSE{units}", f"CRPS{units}", "Coverage of 95 %"]]
     for name, row in shown.scores.items():
         rmse, crps, held = (row.get(score) for score in _SCORES)
         share = "–" if held is None else f"{100 * held:.0f} %"

@@ -21,7 +21,7 @@ from pages.kit.layout.theme import is_dark
 from pages.kit.runs.run_panel import begin_run, follow, is_busy, outcome, run_of, show_duration
 from pages.kit.runs.stored_results import FOLDER, stored
 
-SHORT = {"mae": "MAE", "pearson": "r", "ssim": "SSIM", "crps": "CRPS", "coverage95": "In 95 %"}
+SHORT = {"mae": "MAE", "pearson": "r", "ssim": "SSIM", "crps": "CRPS", "coverage95": "Coverage of 95 %"}
 #: What interpolates the coarse values and looks at no covariate.
 PLAIN = ("constant", "bilinear", "bicubic")
 #: Tables of more scores than this stand beside their dots instead of below.
@@ -86,7 +86,7 @@ def headline(table: BenchmarkTable) -> None:
                 "RMSE": spread(best["mean"], best["sd"]),
                 "Best interpolation": model_name(plain["model"]),
                 "its RMSE": spread(plain["mean"], plain["sd"]),
-                "In 95 %": f"{100 * held[-1]:.0f} %",
+                "Coverage of 95 %": f"{100 * held[-1]:.0f} %",
                 "Seeds": group.seeds,
             }
         )
@@ -131,7 +131,7 @@ def show(table: BenchmarkTable) -> None:
     if run is not None:
         outcome(run, "The benchmark is done", "the finished fits are shown")
         if result := benchmark_rows((run.result or {}).get("rows"), table.group):
-            rows, source, mark = result, f"from run {run.id}", run.id
+            rows, source, mark = result, "from this run", run.id
     _tables(table, rows, source, mark)
 
 

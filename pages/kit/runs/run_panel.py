@@ -207,6 +207,7 @@ def show_learned(run: Run, cancelled: str = "the sliders show the best values so
     with next_to_picture():
         outcome(run, "Learned", cancelled, more)
         with st.expander("Progress"):
+            st.caption(f"Run {run.id}.")
             trace_charts(get_engine().trace(run.id))
 
 
@@ -225,7 +226,7 @@ def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
         sentence = f"Cancelled after {took}; {shown}" if took else "Cancelled before it started"
     else:
         sentence = f"{run.status.capitalize()}{f' after {took}' if took else ''}: {sentence_of(run.message)}"
-    (st.error if run.status in ("failed", "interrupted") else st.info)(f"{sentence}{more} (run {run.id})")
+    (st.error if run.status in ("failed", "interrupted") else st.info)(f"{sentence}{more}".rstrip(".") + ".")
     warnings(run_sentences(run, "warnings"))
 
 

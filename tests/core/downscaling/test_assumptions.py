@@ -46,6 +46,14 @@ def test_covariates_are_the_explained_share():
     assert "mediation" not in asked(bad, "area_to_point_gp")
 
 
+def test_few_cells_are_a_caution_where_they_are_few():
+    few = problem(plane(), matching="direct", withhold=0.75)
+    found, count = asked(few, "area_to_point_gp"), int(few.observed.sum())
+    many = problem(plane(), matching="direct", withhold=0.0)
+    assert count < 40 <= int(many.observed.sum()) and "cells" not in asked(many, "area_to_point_gp")
+    assert found["cells"].number == count and not found["cells"].holds and str(count) in found["cells"].sentence
+
+
 def test_what_mediators_tell_is_what_leaving_each_cell_out_shows():
     """Second route: every regression without its cell, solved anew."""
     given = problem(mediators=("orog",))

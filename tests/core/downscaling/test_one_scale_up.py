@@ -173,6 +173,16 @@ def test_it_finds_what_helps_and_what_does_not():
     assert f"{lost.rmse[lost.better]:.3g} K and {lost.rmse['shrinkage_cmp']:.3g} K" in lost.sentences[0]
 
 
+@pytest.mark.parametrize(("error", "warns"), [(0.0613, False), (0.0622, True)])
+def test_another_way_must_be_nearer_by_more_than_two_per_cent_for_a_warning(error: float, warns: bool) -> None:
+    rmse, apart = {"bag_gp": error, "constant": 0.1, "bilinear": 0.0609, "start": 0.07}, {"bilinear": 5.0}
+    found = OneScaleUp("bag_gp", 20, 60, "K", 1.0, rmse, apart, 0.3, (0.5, 0.75, 1.0), (0.4,) * 10, 0.9, {})
+    assert found.better == "bilinear" and found.beaten == warns == ("0.0609 K" in "".join(found.sentences))
+    assert "(probability under 1 %)" in found.comparison
+    sure = replace(found, t={"bilinear": -5.0})
+    assert "yes (probability over 99 %)" in sure.comparison and sure.better is None
+
+
 @pytest.mark.parametrize(
     ("t", "better"), [((1.6, -1), None), ((1.7, -1), "bilinear"), ((2.0, 9.0), "bilinear"), ((0.0, 1.7), "start")]
 )

@@ -59,9 +59,13 @@ def test_the_sizes_are_those_of_the_grid() -> None:
     rows, columns = problem.spec.block
     step = 111.195 * np.diff(grid.y).mean()
     assert size.extent > size.cell > size.pixel > 0
-    assert size.cell == pytest.approx(size.pixel * math.sqrt(rows * columns))
+    south, north, west, east = (math.radians(value) for value in (
+        grid.y[len(grid.y) // 2], grid.y[len(grid.y) // 2 + rows], grid.x[0], grid.x[columns],
+    ))  # fmt: skip
+    area = 6371.0088**2 * abs((east - west) * (math.sin(north) - math.sin(south)))
+    assert size.cell == pytest.approx(math.sqrt(area), rel=0.03), "the side of a square as large as a cell"
     assert size.pixel == pytest.approx(step, rel=0.5), "between a step along a meridian and one along a parallel"
     low, high = size.lengthscales()
     assert low * size.unit == pytest.approx(size.pixel) and high * size.unit == pytest.approx(size.extent / 2)
     nowhere = replace(problem, cell=np.full_like(problem.cell, -1))
-    assert sizes(nowhere).cell == size.pixel
+    assert sizes(nowhere).cell == pytest.approx(size.cell / math.sqrt(rows * columns))

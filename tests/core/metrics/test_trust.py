@@ -26,6 +26,7 @@ def drawn():
         (0.9, "about right", "slightly too narrow"),
         (1.1, "about right", "slightly too wide"),
         (0.6, "too narrow", "too narrow"),
+        (0.5, "too narrow", "far too narrow"),
         (1.5, "too wide", "too wide"),
     ],
 )

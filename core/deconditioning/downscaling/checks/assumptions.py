@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import skew
 
+from deconditioning.downscaling.checks.few_cells import FEW
 from deconditioning.downscaling.checks.over_water import over_water
 from deconditioning.downscaling.starting import columns_of, coordinate_names
 from deconditioning.fields.problem.explained_variation import WEAK, explained_share
@@ -58,6 +59,7 @@ STATED: dict[str, tuple[str, str]] = {
         f"the mean leaves the range of the cells by at most {number(_MOST_AT_ALL)} times that range, "
         f"{number(_MOST_BEYOND)} times where a covariate lies outside its own range",
     ),
+    "cells": ("Enough cells are visible to determine the hyperparameters", f"at least {FEW} cells"),
     "water": ("The orography is flat over water", ""),
     "intervals": (
         "Gaussian intervals suit this target",
@@ -87,7 +89,8 @@ def assumptions(
     only: share of the cells' variance that the mediators explain. ``overlap``, also only for these: the effective share
     of the cells with covariates near the targets' mediators. ``aggregation``: share of the variation inside cells that
     the posterior mean determines. ``reach``: how far the mean leaves the range of the cells.
-    ``water``: the range of an orography over water, only where it is not flat. ``intervals``: share of
+    ``water``: the range of an orography over water, only where it is not flat. ``cells``: the visible cells, only where
+    they are few. ``intervals``: share of
     the area whose 95 % intervals stay within the target's physical limits, or the skewness of its coarse values; of a
     warped target the coverage one scale up.
     ``roughness``: the exponent of a rough term.
@@ -100,6 +103,10 @@ def assumptions(
     result.append(_range(problem, mean, sd))
     if (water := over_water(problem)) is not None:
         result.append(Assumption("water", water[1], False, water[0]))
+    if (few := len(problem.data.targets)) < FEW:
+        result.append(
+            Assumption("cells", few, False, f"Only {few} cells are visible: the intervals may be too narrow.")
+        )
     result.append(intervals(problem, mean, sd) if problem.warp is None else warped_intervals(problem, coverage))
     return (*result, *_roughness(spec))
 

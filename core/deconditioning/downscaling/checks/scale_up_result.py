@@ -22,6 +22,8 @@ OTHERS = {
 }
 #: The name of an average of models among the methods.
 AVERAGE = "average"
+#: By what share of its RMSE another method must be more accurate for a warning.
+_NOTABLE = 0.02
 #: Probability from which a claim is made.
 _SURE = 0.975
 #: The methods that the model is claimed to be better or worse than.
@@ -117,6 +119,12 @@ class OneScaleUp:
         return min(clearly, key=self.rmse.__getitem__, default=None)
 
     @property
+    def beaten(self) -> bool:
+        """Whether another method is significantly better than the model, by more than 2 % of its RMSE."""
+        other = self.better
+        return other is not None and self.rmse[self.method] > (1 + _NOTABLE) * self.rmse[other]
+
+    @property
     def claims(self) -> dict[str, bool | None]:
         """Whether the model is claimed to be more accurate than each of the other methods; None: one cannot tell."""
         chances = {name: self.probability(name) for name in _CLAIMED if name in self.t}
@@ -189,16 +197,14 @@ class OneScaleUp:
         for name, claim in self.claims.items():
             chance = self.probability(name)
             words = {True: "yes", False: "no", None: "cannot tell"}[claim]
-            comparisons.append(
-                f"than {OTHERS[name]}: {words} (probability {number(min(max(chance, 0.001), 0.999), 2)})"
-            )
+            comparisons.append(f"than {OTHERS[name]}: {words} (probability {_share_words(chance)})")
         return f"More accurate {'; '.join(comparisons)}." if comparisons else ""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Warnings: none if no other method is better and the model is better than bilinear interpolation."""
+        """Warnings: none if no other method is notably better and the model is better than bilinear interpolation."""
         doubt = () if self.better == "bilinear" else self._doubt()
-        if self.better is None:
+        if self.better is None or not self.beaten:
             return doubt
         return (
             f"One scale up, {OTHERS[self.better]} predicts the known cells better than this model: RMSE "
@@ -212,11 +218,16 @@ class OneScaleUp:
             return ()
         return (
             "The test one scale up cannot tell whether this map is more accurate than bilinear interpolation: the "
-            f"probability is {self.probability('bilinear'):.2f}.",
+            f"probability is {_share_words(self.probability('bilinear'))}.",
         )
 
     def _size(self, value: float) -> str:
         return f"{number(value)} {self.units}".strip()
+
+
+def _share_words(chance: float) -> str:
+    """A probability in whole per cent, which is neither 0 nor 100."""
+    return "over 99 %" if chance > 0.99 else "under 1 %" if chance < 0.01 else f"{100 * chance:.0f} %"
 
 
 def standard_errors(differences: Float[np.ndarray, " C"], group: np.ndarray) -> float:

@@ -68,7 +68,7 @@ def predicted_plot(
     observed: np.ndarray, predicted: np.ndarray, *, title: str, labels: tuple[str, str], model: str = "gpdr",
     height: int = 340, dark: bool = False,
 ) -> Figure:  # fmt: skip
-    """Predictions (n,) of outcomes left out against what was observed; on the diagonal they agree."""
+    """Predictions (n,) of outcomes left out against what was observed, in equal units; on the diagonal they agree."""
     low = float(min(observed.min(), predicted.min()))
     high = float(max(observed.max(), predicted.max()))
     pad = 0.04 * max(high - low, 1e-12)
@@ -78,14 +78,14 @@ def predicted_plot(
         "line": {"color": hue("grey", dark), "width": 1, "dash": "dot"},
     }  # fmt: skip
     points = {
-        "type": "scatter", "mode": "markers", "x": compact(predicted, "f8"), "y": compact(observed, "f8"),
+        "type": "scatter", "mode": "markers", "x": compact(observed, "f8"), "y": compact(predicted, "f8"),
         "marker": {"size": 5, "color": model_colour(model, dark)}, "name": model_name(model),
-        "hovertemplate": "predicted %{x:.3~r}, observed %{y:.3~r}<extra></extra>",
+        "hovertemplate": "observed %{x:.3~r}, predicted %{y:.3~r}<extra></extra>",
     }  # fmt: skip
     picture = layout(title, height=height, dark=dark)
     picture["margin"] = {"l": 56, "r": 8, "t": 34, "b": 42}
-    picture["xaxis"] = axis(labels[0], dark, automargin=False, nticks=6)
-    picture["yaxis"] = axis(labels[1], dark, automargin=False, nticks=6)
+    picture["xaxis"] = axis(labels[0], dark, automargin=False, nticks=6, range=ends, constrain="domain")
+    picture["yaxis"] = axis(labels[1], dark, automargin=False, nticks=6, range=ends, scaleanchor="x")
     r = float(np.corrcoef(observed, predicted)[0, 1]) if np.ptp(predicted) > 0 else float("nan")
     picture["meta"]["alt"] = f"{title}: {len(observed)} subjects, correlation {r:.2f}."
     return {"data": [diagonal, points], "layout": picture}
