@@ -5,7 +5,6 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -208,10 +207,9 @@ _WHOLE = "preview: mean exact at every pixel, sd at every pixel"
 
 
 def _preview_words(approximations: Sequence[str]) -> str:
-    """What a preview leaves out, unless it computes mean and sd at every pixel from exact sums."""
-    if tuple(approximations) == (_WHOLE,):
-        return "Preview. The exact maps follow."
-    return f"P{sentence_of('; '.join(approximations))[1:]}. The exact maps follow."
+    """What a preview leaves out, if anything."""
+    said = "Preview" if tuple(approximations) == (_WHOLE,) else f"P{sentence_of('; '.join(approximations))[1:]}"
+    return f"{said}. The exact maps follow."
 
 
 def _differences(preview: View, exact: View) -> tuple[float, float]:
@@ -249,7 +247,7 @@ class Maps:
 
     def show(self, key: str, figure: Any, along: _Along | None = None) -> None:
         """A figure in the place of that key; what is pointed at on it is looked into, or done by hand."""
-        with self.places[key] if key != MapKey.MEAN else nullcontext():
+        with self.places[key] if key != MapKey.MEAN else contextlib.nullcontext():
             point = plotly_live(
                 figure, f"map-{key}", group=_GROUP, clickable=cell_selection.mode() == "look", later=key != MapKey.MEAN,
                 on_click=_whole_page, cells=cell_selection.lattice(self.problem, key == MapKey.OBSERVED),
