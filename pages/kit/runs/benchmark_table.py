@@ -131,7 +131,7 @@ def show(table: BenchmarkTable) -> None:
     if run is not None:
         outcome(run, "The benchmark is done", "the finished fits are shown")
         if result := benchmark_rows((run.result or {}).get("rows"), table.group):
-            rows, source, mark = result, "from this run", run.id
+            rows, source, mark = result, f"from run {run.id}", run.id
     _tables(table, rows, source, mark)
 
 

@@ -203,16 +203,25 @@ def watch(
 
 
 def show_learned(run: Run, cancelled: str = "the sliders show the best values so far", more: str = "") -> None:
-    """The outcome of a run that learned, as `outcome` has it, with its trace."""
+    """How a run that learned ended; folded, so that controls stay in view, its warnings and its trace."""
     with next_to_picture():
-        outcome(run, "Learned", cancelled, more)
-        with st.expander("Progress"):
+        _ending(run, "Learned", cancelled, more)
+        sentences = run_sentences(run, "warnings")
+        count = f" and {len(sentences)} warning{'s' if len(sentences) > 1 else ''}" if sentences else ""
+        with st.expander(f"Progress{count}"):
+            warnings(sentences)
             st.caption(f"Run {run.id}.")
             trace_charts(get_engine().trace(run.id))
 
 
 def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
-    """One sentence on how a run ended and how long it took, and its warnings.
+    """How a run ended, and its warnings."""
+    _ending(run, done, cancelled, more)
+    warnings(run_sentences(run, "warnings"))
+
+
+def _ending(run: Run, done: str, cancelled: str, more: str = "") -> None:
+    """One sentence on how a run ended and how long it took.
 
     ``done`` begins that of a run that came to its end, ``cancelled`` says what is shown of one that did not; ``more``
     follows.
@@ -227,7 +236,6 @@ def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
     else:
         sentence = f"{run.status.capitalize()}{f' after {took}' if took else ''}: {sentence_of(run.message)}"
     (st.error if run.status in ("failed", "interrupted") else st.info)(f"{sentence}{more}".rstrip(".") + ".")
-    warnings(run_sentences(run, "warnings"))
 
 
 def trace_charts(rows: list[dict[str, Any]]) -> None:
