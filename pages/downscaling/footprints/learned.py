@@ -51,6 +51,8 @@ def marks(problem: DownscalingProblem) -> str:
         words.append(f"large circles: the {len(problem.stations.row)} stations that are targets")
     if problem.scored is not None:
         words.append(f"small circles: {len(problem.scored.row)} stations kept for testing")
+    if any(not each.stations for each in problem.sources):
+        words.append("dots, squares and outlines: values of further sources and what they are means over")
     if problem.stations is not None:
         words.append("star on the uncertainty: where one more station would help most")
     return f"Marks on the maps: {'; '.join(words)}." if words else ""
