@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _OF_ONE_TIME = (
     "polygons",
     "also",
+    "hide_values",
     "stations",
     "score_stations",
     "error",

@@ -86,6 +86,12 @@ def test_values_that_are_not_there_are_refused(every: DownscalingProblem, values
         with_hidden_values(every, values)
 
 
+def test_nothing_can_be_hidden_of_cells_alone(base: DownscalingProblem) -> None:
+    assert with_hidden_values(base, []).sources == ()
+    with pytest.raises(InputError, match="without stations or further sources"):
+        with_hidden_values(base, [(1, 1)])
+
+
 def test_values_are_read_from_text_and_come_back(every: DownscalingProblem) -> None:
     assert values_of_text("4-2.1-1") == ((4, 2), (1, 1))
     with pytest.raises(InputError, match="names no values of sources"):

@@ -35,6 +35,8 @@ def with_hidden_values(problem: DownscalingProblem, hidden: Sequence[Value]) -> 
     Raises ``InputError`` for a value that is not there, and if none of a source is left.
     """
     sources = list(problem.sources)
+    if hidden and not sources:
+        raise InputError("Values cannot be hidden without stations or further sources: give some, or hide none.")
     for number in sorted({source for source, _ in hidden}):
         if not 1 <= number <= len(sources):
             raise InputError(
