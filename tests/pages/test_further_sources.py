@@ -8,6 +8,9 @@ from streamlit.testing.v1 import AppTest
 
 from deconditioning.datasets.network import BLOCK, network
 from deconditioning.downscaling.further_sources.opening import REGIONS, STATIONS, regions_at, stations_at
+from deconditioning.downscaling.presets import preset
+from deconditioning.downscaling.run import downscale
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import FIELDS, FurtherSource, Source, build_problem
 from deconditioning.engine.visitors.uploads import path_of, stored_of_kind
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -210,6 +213,11 @@ def test_the_example_of_three_sources_opens_with_its_swath(open_page) -> None:
         "sources", stations="sources/seen", scored="sources/scored", also=(FurtherSource("sources/swath"),)
     )
     assert "values of the synthetic swath, and 50 stations" in words(page)
+    problem = build_problem(choice.source, choice.spec)
+    start = preset(choice.source.to_dict(), choice.spec.to_dict(), DownscaleSettings("area_to_point_gp"))
+    learned = downscale(problem, DownscaleSettings("area_to_point_gp")).spec
+    assert start is not None and start.representativeness == pytest.approx(learned.representativeness, rel=0.02)
+    assert any("sliders are at learned values" in each.value for each in page.caption)
     rows = exact(page).dataframe[0].value.to_dict("records")
     assert [row["Kind"] for row in rows] == ["soundings", "stations"]
     page.multiselect(key="also").set_value([]).run()
