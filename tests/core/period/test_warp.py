@@ -302,6 +302,16 @@ def test_warps_that_a_period_lacks_are_refused(wet: Series, known: Training) -> 
     assert plain.behind is None and plain.means.min() < 0
 
 
+def test_zeros_that_packing_made_negative_are_zeros(wet: Series, known: Training) -> None:
+    """−2e-19 in place of 0 changes neither the candidates nor which values are dry."""
+    packed = replace(known, fine=np.where(known.fine > 0, known.fine, -2e-19))
+    coarse = np.where(wet.coarse > 0, wet.coarse, -2e-19)
+    problem = replace(wet.problem, coarse=wet.problem.coarse - 1e3)  # no limits by its values
+    series = replace(wet, coarse=coarse, problem=problem)
+    assert len(warp_choice._candidates(series, packed, "auto")) == 3
+    assert np.array_equal(Censored.of(series, packed, ROOT).dry, Censored.of(wet, known, ROOT).dry)
+
+
 def test_cells_alone_say_that_means_are_negative(wet: Series) -> None:
     found = downscale_series(wet, UNLEARNED)
     share = 100 * np.mean(found.means < 0)
