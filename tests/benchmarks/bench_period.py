@@ -72,6 +72,7 @@ def cases() -> list[Case]:
     result = [Case("ERA5 British Isles, every 3 h", uk, "t2m", ("land",), block, 2 / 3) for block in (8, 4)]
     made = partial(weather_region, 730, 48)
     result.append(Case("made-up region, 48 × 48, daily", made, "t", ("orography", "land"), 8, 0.5, ("u",)))
+    result.append(Case("rain in the made-up region, 48 × 48, daily", made, "pr", ("orography", "land"), 8, 0.5))
     folder = Path(os.environ.get(FOLDER, "nowhere"))
     given = (
         ("ERA5 British Isles, hourly", "era5_uk_2019-03_hourly.nc", "t2m", 8, 2 / 3),

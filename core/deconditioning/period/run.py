@@ -14,6 +14,7 @@ from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.starting import completed, spec_to_settings, starting_spec
 from deconditioning.engine.reporting import NoReport, Stopwatch
 from deconditioning.errors import InputError
+from deconditioning.fields.problem.physical_limits import limits_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
@@ -148,16 +149,35 @@ def downscale_series(
     jitter = filled.jitter
     return PeriodResult(
         part, spec, spec_to_settings(settings, spec), filled.means, np.stack(filled.spreads), filled.spread_of,
-        filled.amplitude, filled.evidence, watch.seconds(), warnings + jitter_sentence(jitter),
+        filled.amplitude, filled.evidence, watch.seconds(),
+        warnings + jitter_sentence(jitter) + _beyond_limits(series, filled.means),
         {"device": str(device), "jitter": jitter, "learned_from": len(spread_times(series)), **diagnostics},
         _residuals(series, spec, sums, groups) if series.varying is None else None,
     )  # fmt: skip
 
 
+def _beyond_limits(series: Series, means: np.ndarray) -> tuple[str, ...]:
+    """A sentence if the target has physical limits that means are beyond."""
+    limits = limits_of(series.problem)
+    if limits is None:
+        return ()
+    known = means[np.isfinite(means)]
+    share = float(np.mean((known < limits[0]) | (known > limits[1]))) if known.size else 0.0
+    if not share:
+        return ()
+    return (
+        f"{100 * share:.2g} % of the means are beyond the physical limits of the target, because the coarse values "
+        "alone are modelled by a Gaussian without limits: with `--archive` rain, for example, is never negative.",
+    )
+
+
 def of_a_series(series: Series, settings: DownscaleSettings, times: int) -> DownscaleSettings:
     """The settings of one model of a series, without what is of one time alone, to predict so many of its times."""
     if isinstance(settings.warp, dict) or settings.warp not in (AUTO, "none"):
-        raise InputError("A period is downscaled without a warp of the target: leave `warp` out, or one time at once.")
+        raise InputError(
+            "A period from cells alone has no warp of the target: leave `warp` out, add an archive, or downscale one "
+            "time."
+        )
     settings = completed(series.problem, settings.replace(average=False, choose=False, warp="none"))
     needed = 8 * times * series.problem.grid.area.size
     if needed > _MOST_BYTES:

@@ -21,7 +21,7 @@ from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import Training, read_training
 from deconditioning.period.behind_warp import CellsOfPixels, Shifted, censored_moments
 from deconditioning.period.dataset import period_dataset
-from deconditioning.period.run import PeriodResult
+from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.scores import verified_result
 from deconditioning.period.series import Series, read_series
 from deconditioning.period.statistics import period_draws, period_statistics
@@ -300,6 +300,22 @@ def test_warps_that_a_period_lacks_are_refused(wet: Series, known: Training) -> 
         dry_below(np.zeros((3, 4)))
     plain = downscale_with_archive(wet, known, UNLEARNED.replace(warp="none"))
     assert plain.behind is None and plain.means.min() < 0
+
+
+def test_zeros_that_packing_made_negative_are_zeros(wet: Series, known: Training) -> None:
+    """−2e-19 in place of 0 changes neither the candidates nor which values are dry."""
+    packed = replace(known, fine=np.where(known.fine > 0, known.fine, -2e-19))
+    coarse = np.where(wet.coarse > 0, wet.coarse, -2e-19)
+    problem = replace(wet.problem, coarse=wet.problem.coarse - 1e3)  # no limits by its values
+    series = replace(wet, coarse=coarse, problem=problem)
+    assert len(warp_choice._candidates(series, packed, "auto")) == 3
+    assert np.array_equal(Censored.of(series, packed, ROOT).dry, Censored.of(wet, known, ROOT).dry)
+
+
+def test_cells_alone_say_that_means_are_negative(wet: Series) -> None:
+    found = downscale_series(wet, UNLEARNED)
+    share = 100 * np.mean(found.means < 0)
+    assert share > 1 and found.warnings[-1].startswith(f"{share:.2g} % of the means are beyond the physical limits")
 
 
 def test_temperature_is_tried_without_a_warp(series: Series, training: Training) -> None:

@@ -32,6 +32,8 @@ from deconditioning.wording import number
 _ORDERS = (2, 3, 4)
 #: Skewness from which a target without limits is tried; share of dry values beyond which none is a Gaussian.
 _SKEWED, _MOST_DRY = 0.5, 0.05
+#: Negative values that are zeros after packing, as a share of the mean size.
+_ROUNDED = 1e-3
 #: Factors of the sd that are tried: drawn dry values make it too wide for wet ones.
 _FACTORS = (0.6, 0.7, 0.8, 0.9, 1.0)
 #: How often dry values are drawn; pixels that the mixture is chosen on; pixels and times of the CRPS.
@@ -109,10 +111,10 @@ def _candidates(series: Series, training: Training, requested: Any) -> list[Warp
     if requested not in (AUTO, "none", "box-cox"):
         raise InputError(f"A period has no warp of kind '{requested}': choose 'box-cox', 'none' or 'auto'.")
     limits, fine = limits_of(series.problem), training.fine[:, np.isfinite(training.fine[0])]
-    lowest, usual = float(fine.min()), float(np.abs(fine).mean())
-    if requested == "none" or (requested == AUTO and not _suits(series, limits, fine, lowest)):
+    lowest, usual = float(fine.min()), float(np.abs(fine).mean()) or 1.0
+    if requested == "none" or (requested == AUTO and not _suits(series, limits, fine, lowest / usual)):
         return []
-    if lowest < -1e-3 * usual:
+    if lowest < -_ROUNDED * usual:
         raise InputError(
             f"The archive has negative values, such as {number(lowest)}, so the target has no root: leave `warp` out."
         )
@@ -125,7 +127,7 @@ def _suits(series: Series, limits: tuple[float, float] | None, fine: np.ndarray,
         return False
     if limits is not None:
         return limits == (0.0, np.inf)
-    return lowest >= 0 and float(skew(fine.ravel()[:: max(1, fine.size // 100_000)])) > _SKEWED
+    return lowest >= -_ROUNDED and float(skew(fine.ravel()[:: max(1, fine.size // 100_000)])) > _SKEWED
 
 
 def _dry_share(training: Training) -> float:
