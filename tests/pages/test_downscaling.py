@@ -155,7 +155,7 @@ def test_an_unlearned_model_with_wrong_intervals_says_so_before_anything_else():
     page = AppTest.from_function(shown).run(timeout=120)
     assert complaints(page) == [] and [box.value for box in page.warning] == [
         "63 % of the 95 % intervals contain the truth: far too narrow. The sliders are at starting values: press "
-        "*Learn hyperparameters*.",
+        "*Learn hyperparameters*. The intervals would be calibrated at 2 times this width.",
         "The coarse values' skewness is −1.31.",
     ]
 
