@@ -238,9 +238,9 @@ def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float]
     rows = {"Posterior mean": view.mean[mine], "Posterior sd": view.sd[mine]}
     if problem.truth is not None:
         rows |= {"Truth": problem.truth[mine], "Error": (view.mean - problem.truth)[mine]}
-    ways = {"min": np.nanmin, "mean": np.nanmean, "max": np.nanmax}
+    ways: dict[str, Callable[[np.ndarray], float]] = {"min": np.nanmin, "mean": np.nanmean, "max": np.nanmax}
     table = [
-        {"": name, **{way: signed(float(of(v)), places) for way, of in ways.items()}, "unit": problem.units}
+        {"": name, **{way: signed(of(v), places) for way, of in ways.items()}, "unit": problem.units}
         for name, v in rows.items()
         if np.isfinite(v).any()
     ]

@@ -40,7 +40,7 @@ def control(default: int, *offered: int) -> Control:
 def scores(page: AppTest) -> dict[str, dict[str, float]]:
     table = page.dataframe[0].value
     return {
-        row.pop(""): {name: float(value.removesuffix(" %")) for name, value in row.items() if value}
+        row.pop(""): {name: float(str(value).removesuffix(" %")) for name, value in row.items() if value}
         for row in table.to_dict("records")
     }
 
