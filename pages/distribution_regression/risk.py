@@ -10,10 +10,11 @@ from deconditioning.figures.colours import model_name
 from deconditioning.figures.studies.distribution_regression import risk_plot
 from deconditioning.studies.distribution_regression.curves import slope, theory_exponent
 from deconditioning.studies.distribution_regression.study import MethodSettings, risk_sweep
-from deconditioning.wording import number, signed
+from deconditioning.wording import signed
 from pages.distribution_regression import paper_results
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
+from pages.kit.layout.escaping import MISSING
 from pages.kit.layout.page_layout import explain, refusals
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
@@ -24,6 +25,8 @@ _ALONG = {"n": ("subjects", "measures", "n, subjects"), "m": ("measures", "subje
 #: The stored size that a curve is drawn at on opening.
 FIXED = {"n": 2000, "m": 400}
 _MOST_RUNS = 20
+#: The p below which mean risks are said to differ.
+_SIGNIFICANT = 0.05
 #: What is drawn beside the Gaussian process on opening: what the paper draws, and what it could have had.
 SHOWN = ("kde", "bdr10", "bdr50", "shrunk")
 
@@ -109,9 +112,8 @@ def _below(document: dict[str, Any], curves: dict[str, Any], along: str, fixed: 
         if sentence:
             st.markdown(sentence)
     with st.expander("Mean risks, compared over the same runs"):
-        for name in curves:
-            if name != "gpdr":
-                st.markdown(_compared(document, name, along, fixed))
+        rows = [row for name in curves if name != "gpdr" for row in _compared(document, name, along, fixed)]
+        st.dataframe(rows, hide_index=True, width="stretch", placeholder=MISSING)
     settings = document["settings"]
     runs = f"{settings['seeds'][0]}-{settings['seeds'][-1]}"
     command = (
@@ -124,22 +126,25 @@ def _below(document: dict[str, Any], curves: dict[str, Any], along: str, fixed: 
     )
 
 
-def _compared(document: dict[str, Any], name: str, along: str, fixed: int) -> str:
+def _compared(document: dict[str, Any], name: str, along: str, fixed: int) -> list[dict[str, str]]:
+    """A row a size: the Gaussian process against another method, by a paired t-test of the mean risks."""
     tests = [t for t in document["tests"] if t["second"] == name and t[_ALONG[along][1]] == fixed]
     tests.sort(key=lambda t: t[_ALONG[along][0]])
-    return f"{model_name('gpdr')} against *{model_name(name)}*: " + "; ".join(_test(t, along) for t in tests) + "."
+    return [_test(each, name, along) for each in tests]
 
 
 def _list(values: list[Any]) -> str:
     return " ".join(map(str, values))
 
 
-def _test(test: dict[str, Any], along: str) -> str:
-    p, size = test["p_mean"], test[_ALONG[along][0]]
-    if not p < 0.05:
-        return f"{along} = {size} no significant difference (p = {p:.2f})"
-    who = model_name(test["first"] if test["mean_difference"] < 0 else test["second"])
-    return f"{along} = {size} {who} lower (p = {number(p, 1)})"
+def _test(test: dict[str, Any], name: str, along: str) -> dict[str, str]:
+    p, lower = test["p_mean"], test["first"] if test["mean_difference"] < 0 else test["second"]
+    return {
+        f"{model_name('gpdr')} against": model_name(name),
+        along: str(test[_ALONG[along][0]]),
+        "Lower mean risk": model_name(lower) if p < _SIGNIFICANT else "no significant difference",
+        "p": "< 0.001" if p < 0.001 else f"{p:.3f}" if p < _SIGNIFICANT else f"{p:.2f}",
+    }
 
 
 def _add(along: str, fixed: int) -> None:

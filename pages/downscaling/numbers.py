@@ -1,5 +1,6 @@
 """Numbers beside the maps: scores against baselines, calibration, one cell's pixels, re-aggregation."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -27,7 +28,7 @@ from deconditioning.metrics.points import Predicted
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.metrics.stored_step import stored_step
 from deconditioning.models.spec import ModelSpec
-from deconditioning.wording import number
+from deconditioning.wording import number, signed
 from pages.downscaling.distribution.view import View
 from pages.kit.chart.background import get_background, redraw_when
 from pages.kit.chart.plotly_live import plotly_live
@@ -229,16 +230,24 @@ def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float]
     label = f"Cell {name}"
     if problem.regions is not None and problem.regions.cell is not None:
         label = plain(problem.regions.name[int((problem.regions.cell == cell).argmax())])
+    places = _places(float(np.nanmean(view.sd[mine])) if np.isfinite(view.sd[mine]).any() else 0.0)
     st.markdown(
-        f"**{label}** ({where}, {int(mine.sum())} pixels): coarse value **{value:.2f} {units}** ({role}), "
-        f"average of the posterior mean {back:.2f} {units}."
+        f"**{label}** ({where}, {int(mine.sum())} pixels): coarse value **{signed(value, places)} {units}** ({role}), "
+        f"average of the posterior mean {signed(back, places)} {units}."
     )
     rows = {"Posterior mean": view.mean[mine], "Posterior sd": view.sd[mine]}
     if problem.truth is not None:
         rows |= {"Truth": problem.truth[mine], "Error": (view.mean - problem.truth)[mine]}
+    ways: dict[str, Callable[[np.ndarray], float]] = {"min": np.nanmin, "mean": np.nanmean, "max": np.nanmax}
     table = [
-        {"": name, "min": np.nanmin(v), "mean": np.nanmean(v), "max": np.nanmax(v), "unit": problem.units}
+        {"": name, **{way: signed(of(v), places) for way, of in ways.items()}, "unit": problem.units}
         for name, v in rows.items()
         if np.isfinite(v).any()
     ]
-    st.dataframe(cells(table), hide_index=True, width="stretch", placeholder=MISSING)
+    right = {way: st.column_config.TextColumn(alignment="right") for way in ways}
+    st.dataframe(cells(table), hide_index=True, width="stretch", placeholder=MISSING, column_config=right)
+
+
+def _places(sd: float) -> int:
+    """The decimals with which an sd has two significant digits: all that is known of a value; 2 where there is none."""
+    return max(0, 1 - math.floor(math.log10(sd))) if sd > 0 else 2

@@ -56,7 +56,8 @@ def panel(
     st.html(f'<div class="lab-map-title">{TITLE}</div>')
     first = unlearned and result is not None and result.verdict != "about right"
     if result is not None and first:
-        st.warning(f"{result.sentence} The sliders are at starting values: press *Learn hyperparameters*.")
+        start = "The sliders are at starting values: press *Learn hyperparameters*."
+        st.warning(f"{result.sentence} {start}{_remedy(result)}")
     for sentence in refusals:
         st.warning(plain(sentence))
     if result is None:

@@ -52,29 +52,53 @@ def summary(inference: Inference, method: str) -> float:
     title = TITLES[method]
     who = f"The {title[0].lower()}{title[1:]}" if method in _WITH_ARTICLE else title
     short = _decimals(high - low)
-    words = f"{_situation(inference)} {who} estimates {plain(name)} as **{short(mean)}**, with the 95 % interval "
-    words += f"{short(low)} to {short(high)}"
+    words, more = f"{who} estimates {plain(name)} as **{short(mean)}**; its 95 % interval", []
+    between = f"{short(low)} to {short(high)}"
     if "exact" in lines:
         wide = high - low
         low, mean, high = lines["exact"]
         ratio = wide / (high - low)
         widths = {name: (above - below) / (high - low) for name, (below, _, above) in lines.items() if name != "exact"}
         nearest = min(widths, key=lambda name: abs(np.log(max(widths[name], 1e-12))))
-        words += f", {number(ratio, 2)} times as wide as the exact one "
-        words += f"(mean {short(mean)}, {short(low)} to {short(high)})"
+        words += f", {between}, is {number(ratio, 2)} times as wide as the exact one"
+        more.append(f"Exact posterior: mean {short(mean)}, 95 % interval {short(low)} to {short(high)}.")
         if nearest != method:
-            words += (
-                f". The width of *{TITLES[nearest]}* is the closest: {number(widths[nearest], 2)} times the exact one"
+            more.append(
+                f"The interval of {_inside(nearest)} is closest in width: {number(widths[nearest], 2)} times the exact "
+                "one."
             )
-    elif inference.problem.truth is not None:
-        truth = np.log(inference.problem.truth) if picture.in_logs(inference) else inference.problem.truth
-        spans = [picture.intervals(inference, j)[method] for j in range(len(truth))]
-        held = sum(low <= value <= high for value, (low, _, high) in zip(truth, spans, strict=True))
-        words += f"; the intervals contain {held} of the {len(truth)} true values"
-    st.markdown(f"{words}.".replace(" -", " −").replace("**-", "**−"))
+    else:
+        words += f" is {between}"
+        if (held := _held(inference, method)) is not None:
+            words += f". The intervals of all parameters contain {held} true values"
+    st.markdown(_minus(f"{words}."), help=_minus(" ".join(more)) or None)
+    st.caption(_situation(inference))
     for other, sentence in inference.refused.items():
         st.warning(f"{TITLES[other]}: {sentence_of(sentence)}")
     return ratio
+
+
+def _minus(text: str) -> str:
+    """The text with true minus signs before its numbers."""
+    return text.replace(" -", " −").replace("**-", "**−")
+
+
+def _inside(method: str) -> str:
+    """What a method is called inside a sentence."""
+    title = TITLES[method]
+    lower = title if title[1].isupper() or title[1].isdigit() else f"{title[0].lower()}{title[1:]}"
+    return f"the {lower}" if method in _WITH_ARTICLE else lower
+
+
+def _held(inference: Inference, method: str) -> str | None:
+    """How many true values the method's intervals contain, as "3 of the 4"; None where the truth is not known."""
+    if inference.problem.truth is None:
+        return None
+    truth = np.log(inference.problem.truth) if picture.in_logs(inference) else inference.problem.truth
+    spans = [picture.intervals(inference, j)[method] for j in range(len(truth))]
+    return (
+        f"{sum(low <= value <= high for value, (low, _, high) in zip(truth, spans, strict=True))} of the {len(truth)}"
+    )
 
 
 def _situation(inference: Inference) -> str:

@@ -18,7 +18,7 @@ _HERE = Path(__file__).parent
 
 def main() -> None:
     """The story that is chosen, at its step."""
-    page_header("Story", "Guess first, then reveal the answer. The arrow keys go to the next and the previous step.")
+    page_header("Story", "Guess first, then reveal the answer.")
     st.html(f"<style>{(_HERE / 'story.css').read_text(encoding='utf-8')}</style>")
     apply_values()
     guesses.keep_in_browser()
@@ -34,6 +34,8 @@ def main() -> None:
         if about == FIRST:
             maps.ahead(at)
         show(steps[at - 1], step_key(about, at), at, len(steps))
+    with st.container(key="story-arrows"):
+        st.caption("The arrow keys go to the next and the previous step.")
 
 
 def _leaf(steps: tuple[Step, ...], at: int) -> None:

@@ -2,16 +2,19 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean, median
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from deconditioning.studies.downscaling.benchmark import MEDIATED, MEDIATORS, REAL_MATCHED
+from deconditioning.studies.downscaling.benchmark import MEDIATED, MEDIATORS, REAL_MATCHED, expanded
+from deconditioning.studies.downscaling.peer_summary import peer_summaries
 from deconditioning.studies.measurements import measured
 from deconditioning.wording import about
-from pages.benchmarks import headlines, trust
+from pages.benchmarks import headlines, peers, trust
 from tests.benchmarks.table import RESULTS
 from tests.pages.conftest import session
 
@@ -67,6 +70,24 @@ def told_right(rows: list[dict]) -> tuple[int, int]:
                 pairs += 1
                 right += (first[0] < second[0]) == (first[1] < second[1])
     return right, pairs
+
+
+def test_a_method_as_accurate_as_the_default_in_less_time_is_named(page: AppTest) -> None:
+    """By the stored rows: the ratio of errors and of medians of CPU seconds."""
+    rows = expanded(json.loads((ROOT / "data" / "benchmarks" / "peers.json").read_text())["rows"])
+    runs = {
+        name: {(r["case"], r["seed"]): r for r in rows if r["model"] == name and r["scores"]}
+        for name in ("auto", "regression_kriging")
+    }
+    (default, other), pairs = runs.values(), sorted(runs["auto"].keys() & runs["regression_kriging"].keys())
+    errors = [np.log(other[at]["scores"]["rmse"] / default[at]["scores"]["rmse"]) for at in pairs]
+    seconds = [float(np.median([each[at]["seconds"]["cpu"] for at in pairs])) for each in (default, other)]
+    (said,) = [each.value for each in page.markdown if "is as accurate as the default model" in each.value]
+    assert said == (
+        f"Regression kriging is as accurate as the default model (RMSE {np.exp(np.mean(errors)):.2f} times as large) "
+        f"and takes {100 * seconds[1] / seconds[0]:.0f} % of its CPU time."
+    )
+    assert peers._as_accurate([replace(each, rmse_ratio=1.1) for each in peer_summaries(rows, "auto")]) == ""
 
 
 def test_trust_is_told_by_its_stored_rows(page: AppTest):

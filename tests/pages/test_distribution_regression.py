@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from deconditioning.figures.colours import model_name
 from deconditioning.studies.distribution_regression.curves import paired_tests
 from deconditioning.studies.distribution_regression.study import MethodSettings, risk_sweep
 from deconditioning.studies.distribution_regression.tables import keep_table, stored_tables, table_columns
+from pages.distribution_regression.risk import FIXED
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider
 
@@ -128,6 +130,21 @@ def test_the_stored_risks_say_what_the_page_says_of_them():
     assert len(tests) == 5 and all(t["mean_difference"] < 0 and t["p_mean"] < 0.05 for t in tests)
     few = [t for t in every if t["measures"] == 50 and t["subjects"] >= 200]
     assert all(t["mean_difference"] > 0 and t["p_mean"] < 0.05 for t in few)  # densities win there, and it is said
+
+
+def test_mean_risks_are_compared_in_a_table(page):
+    """A row a method and size, by the stored tests."""
+    (table,) = [each.value for each in page.dataframe if "Lower mean risk" in each.value]
+    assert {float(p) <= 1 for p in table["p"] if not p.startswith("<")} <= {True} and "< 0.001" in set(table["p"])
+    for row in table.to_dict("records"):
+        (stored,) = [
+            each for each in STORED["tests"]
+            if (model_name(each["second"]), each["subjects"], each["measures"])
+            == (row["Gaussian process against"], int(row["n"]), FIXED["n"])
+        ]  # fmt: skip
+        lower = stored["first"] if stored["mean_difference"] < 0 else stored["second"]
+        expected = model_name(lower) if stored["p_mean"] < 0.05 else "no significant difference"
+        assert row["Lower mean risk"] == expected
 
 
 def test_the_paper_s_claim_is_counted_over_all_settings(page):

@@ -12,7 +12,7 @@ from deconditioning.fields.problem.coordinates import scaled_coordinates
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import MODELS, named
 from deconditioning.models.spec import ModelSpec
-from pages.downscaling import picture
+from pages.downscaling import numbers, picture
 from pages.downscaling.cell_selection import COLUMNS, ROWS
 from pages.downscaling.essentials import as_noise_sd, in_kilometres
 from pages.downscaling.model import family_values, slider_values, trusted
@@ -155,7 +155,7 @@ def test_an_unlearned_model_with_wrong_intervals_says_so_before_anything_else():
     page = AppTest.from_function(shown).run(timeout=120)
     assert complaints(page) == [] and [box.value for box in page.warning] == [
         "63 % of the 95 % intervals contain the truth: far too narrow. The sliders are at starting values: press "
-        "*Learn hyperparameters*.",
+        "*Learn hyperparameters*. The intervals would be calibrated at 2 times this width.",
         "The coarse values' skewness is −1.31.",
     ]
 
@@ -168,6 +168,12 @@ def test_an_unlearned_model_with_wrong_intervals_says_so_before_anything_else():
 )  # fmt: skip
 def test_a_preview_says_what_it_leaves_out_if_anything(approximations: tuple[str, ...], said: str) -> None:
     assert picture._preview_words(approximations) == said
+
+
+@pytest.mark.parametrize(("sd", "places"), [(0.37, 2), (0.04, 3), (1.2, 1), (25.0, 0), (1.0, 1), (0.0, 2)])
+def test_values_of_a_cell_have_the_decimals_that_its_sd_determines(sd: float, places: int) -> None:
+    assert numbers._places(sd) == places
+    assert sd == 0 or float(f"{sd:.{places}f}") == pytest.approx(sd, rel=0.05)
 
 
 def test_hidden_cells_are_said_first_with_their_control_beside(page):

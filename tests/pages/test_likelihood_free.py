@@ -21,19 +21,27 @@ def page(open_page) -> AppTest:
 
 def words(page: AppTest) -> str:
     assert not page.exception and [error.value for error in page.error] == []
-    return " ".join(block.value for block in page.markdown)
+    helps = (block.proto.help for block in page.markdown)
+    return " ".join((*(block.value for block in (*page.markdown, *page.caption)), *helps))
 
 
 def result(page: AppTest) -> str:
     """The sentence on top: a mean and its interval."""
     assert words(page)
-    return next(block.value for block in page.markdown if block.value.startswith("**Simulated**"))
+    return next(
+        block.value for block in page.markdown if " estimates " in block.value and "95 % interval" in block.value
+    )
 
 
 def test_it_opens_with_every_method_beside_the_exact_posterior(page):
     assert "The deconditional embedding estimates θ as" in words(page)
-    assert "exponential waiting times, at 300 values of their rate θ" in words(page)
-    assert "the exact one (mean 0.106, 0.097 to 0.116)" in words(page)
+    (said,) = [each.value for each in page.caption if each.value.startswith("**Simulated**")]
+    assert "exponential waiting times, at 300 values of their rate θ" in said
+    (more,) = [each.proto.help for each in page.markdown if " estimates " in each.value and each.proto.help]
+    assert "Exact posterior: mean 0.106, 95 % interval 0.097 to 0.116." in more
+    assert re.fullmatch(
+        r".*The interval of the conditional mean is closest in width: [\d.]+ times the exact one\.", more
+    )
     table = next(block.proto.body for block in page.get("html") if "central 95 % interval" in block.proto.body)
     assert all(name in table for name in ("Exact posterior", "Deconditional", "Kernel Bayes", "Conditional", "ABC"))
 
@@ -56,9 +64,9 @@ def test_every_hyperparameter_moves_the_answer(page):
 
 def test_observation_prior_and_number_of_simulations_move_it(page):
     page.slider(key="lf-y").set_value(3.0).run()
-    assert "exact one (mean 0.333" in words(page)
+    assert "Exact posterior: mean 0.333" in words(page)
     log_slider(page, "lf-rate").set_value(10.0).run()
-    assert "exact one (mean 0.331" in words(page)
+    assert "Exact posterior: mean 0.331" in words(page)
     page.slider(key="lf-n-exponential-gamma").set_value(60).run()
     assert "at 60 values" in words(page)
 
@@ -88,7 +96,7 @@ def test_an_own_table_opens_with_an_example_and_a_bad_one_changes_nothing(page):
     page.segmented_control(key="lf-prior").set_value("the table's range").run()
     page.file_uploader(key="lf-table").upload("mine.csv", b"theta,s\n1,2\n,3\n,4\n", "text/csv").run()
     assert any("missing cells" in error.value for error in page.error)
-    assert any("the 200 rows of the table" in block.value for block in page.markdown)
+    assert any("the 200 rows of the table" in block.value for block in page.caption)
 
 
 def test_the_stored_numbers_are_what_their_command_measures_today():
@@ -102,7 +110,7 @@ def test_the_stored_numbers_are_what_their_command_measures_today():
 
 
 def test_it_opens_with_a_good_posterior(page):
-    times = re.search(r"to [\d.]+, ([\d.]+) times as wide as the exact one", result(page))
+    times = re.search(r"to [\d.]+, is ([\d.]+) times as wide as the exact one", result(page))
     assert times and 0.8 < float(times[1]) < 1.5
     assert "times the exact width" not in words(page)
 
@@ -111,7 +119,7 @@ def test_the_essential_slider_goes_from_hardly_any_simulation_to_all_of_them(pag
     widths = []
     for value in (0.01, 0.0501, 0.501, 5.01):
         log_slider(page, "lf-k").set_value(value).run()
-        low, high = re.search(r"95 % interval ([\d.]+) to ([\d.]+)", result(page)).groups()
+        low, high = re.search(r"95 % interval, ([\d.]+) to ([\d.]+)", result(page)).groups()
         widths.append(float(high) - float(low))
     assert 5 * widths[1] < widths[2] < widths[3] / 3
 

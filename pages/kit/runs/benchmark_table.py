@@ -22,6 +22,11 @@ from pages.kit.runs.run_panel import begin_run, follow, is_busy, outcome, run_of
 from pages.kit.runs.stored_results import FOLDER, stored
 
 SHORT = {"mae": "MAE", "pearson": "r", "ssim": "SSIM", "crps": "CRPS", "coverage95": "Coverage of 95 %"}
+#: What the columns of some of them mean.
+_MEANINGS = {
+    "pearson": "r: Pearson correlation.",
+    "coverage95": "Coverage of 95 %: share of the truth inside the central 95 % interval.",
+}
 #: What interpolates the coarse values and looks at no covariate.
 PLAIN = ("constant", "bilinear", "bicubic")
 #: Tables of more scores than this stand beside their dots instead of below.
@@ -195,8 +200,13 @@ def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], source: str, mark
         for column, (value, group) in zip(places, result.items(), strict=False):
             _one(table, group, value, column, column)
     st.caption(
-        f"Mean ± sd over the seeds ({source}). r: Pearson correlation. In 95 %: share of the truth inside the central "
-        "95 % interval. CPU seconds for one fit on one thread."
+        " ".join(
+            (
+                f"Mean ± sd over the seeds ({source}).",
+                *(_MEANINGS[name] for name in table.scores if name in _MEANINGS),
+                "CPU seconds for one fit on one thread.",
+            )
+        )
     )
     with st.expander("Which differences are significant? Wilcoxon's signed-rank test"):
         for value, group in result.items():

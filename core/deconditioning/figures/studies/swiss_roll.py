@@ -12,6 +12,11 @@ _TITLES = {"x": "x", "y": "width", "z": "height"}
 _CAMERA = {"eye": {"x": 0.98, "y": -1.62, "z": 0.64}, "center": {"x": 0, "y": 0, "z": -0.12}}
 
 
+#: The scale beside the bars of the means, which stand at the right edge.
+_SCALE = {"title": {"text": "t", "font": {"size": 11}}, "thickness": 9, "len": 0.9, "tickfont": {"size": 11},
+          "outlinewidth": 0, "nticks": 6}  # fmt: skip
+
+
 def _markers(
     values: np.ndarray, colours: Colours, limits: tuple[float, float], label: str, size: float, dark: bool
 ) -> dict[str, Any]:
@@ -88,7 +93,8 @@ def roll_from_the_side(
     ]  # fmt: skip
     chosen = np.asarray(axes[1])
     right = float(inputs[:, 0].max()) + 0.35
-    bars = _markers(means[chosen], "position", limits, "Mean of a slice", 8, dark) | {"showscale": False}
+    bars = _markers(means[chosen], "position", limits, "t", 8, dark)
+    bars["colorbar"] = _SCALE
     traces.append(
         {
             "type": "scatter", "mode": "markers", "x": compact(np.full(len(chosen), right)),
@@ -102,7 +108,7 @@ def roll_from_the_side(
         top | {"x": float(inputs[:, 0].mean()), "text": "points, side view"},
         top | {"x": right, "text": "mean of t", "xanchor": "right"},
     ]
-    picture["margin"] = {"l": 46, "r": 8, "t": 48, "b": 40}
+    picture["margin"] = {"l": 46, "r": 44, "t": 48, "b": 40}
     picture["xaxis"] = axis("x", dark, automargin=False, showgrid=False, zeroline=False)
     picture["yaxis"] = axis("height", dark, automargin=False, showgrid=False, zeroline=False)
     picture["meta"]["alt"] = (
