@@ -283,4 +283,4 @@ def test_three_sources_are_more_accurate_than_the_best_alone() -> None:
         assert abs(row["swath_offset"] - SWATH_OFFSET) < 3.5 * row["swath_offset_sd"]
         assert abs(row["stations_offset"] - OFFSET) < 3.5 * row["stations_offset_sd"]
     found = sources_case(0)
-    assert rmse_alone(found, found.sources[0], SWATH_OFFSET) == pytest.approx(rows[0]["swath"], rel=1e-3)
+    assert rmse_alone(found, found.sources[1], OFFSET) == pytest.approx(rows[0]["stations"], rel=1e-3)

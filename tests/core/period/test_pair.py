@@ -101,7 +101,7 @@ def test_distributions_are_those_of_samples_of_the_joint_model(pair: Pair) -> No
 
 def test_draws_have_the_sd_that_is_stated(pair: Pair) -> None:
     for result in (pair.lower, pair.upper):
-        draws = np.stack([draw for draw, _ in period_draws(result, 60, 1)])
+        draws = np.stack([draw for draw, _ in period_draws(result, 30, 1)])
         stated = np.stack([result.sd(time).ravel() for time in range(60)])
         assert np.sqrt((draws.var(0, ddof=1)).mean() / (stated**2).mean()) == pytest.approx(1, abs=0.12)
 
