@@ -8,7 +8,6 @@ import json
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from deconditioning import __version__
 from deconditioning.bundled import bundled
@@ -26,18 +25,11 @@ from deconditioning.datasets.network import (
     swath,
 )
 from deconditioning.downscaling.run import downscale
-from deconditioning.downscaling.starting import columns_of
-from deconditioning.fields.footprints.station_data import SourceTargets
 from deconditioning.fields.footprints.stations import with_further_stations, with_scored_stations, with_stations
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
-from deconditioning.models.area_to_point import area_to_point_kernel
-from deconditioning.models.catalogue import AREA_TO_POINT_GP
-from deconditioning.models.indirect_gp import posterior
-from deconditioning.models.learning.learning import LearningOptions, learn
-from deconditioning.models.spec import ModelSpec
-from deconditioning.observations import IndirectData, PointErrors
+from tests.benchmarks.stations_case import rmse_alone
 
 SEEDS = range(2)
 #: The methods of a row.
@@ -63,30 +55,11 @@ def sources_row(seed: int) -> dict[str, float]:
     soundings, stations = found.sources
     (of_swath,), of_stations = joint["sources"], joint["targets"]
     return {
-        "all": joint["scored"]["rmse"], "cells": cells["rmse"], "stations": rmse_alone(found, stations, OFFSET),
-        "swath": rmse_alone(found, soundings, SWATH_OFFSET), "inside_95": joint["scored"]["inside_95"],
+        "all": joint["scored"]["rmse"], "cells": cells["rmse"], "stations": rmse_alone(found, stations, OFFSET, OFFSET),
+        "swath": rmse_alone(found, soundings, SWATH_OFFSET, OFFSET), "inside_95": joint["scored"]["inside_95"],
         **{f"stations_{name}": of_stations[name] for name in ("offset", "offset_sd")},
         **{f"swath_{name}": of_swath[name] for name in ("offset", "offset_sd", "explained")},
     }  # fmt: skip
-
-
-def rmse_alone(found: DownscalingProblem, source: SourceTargets, offset: float) -> float:
-    """RMSE of the same model of the field, learned from one source alone, whose offset is known."""
-    scored, columns = found.scored, columns_of(found)
-    assert scored is not None
-    bags, place = source.bags(found.inputs), found.data.bags.inputs[:, :2]
-    kernel = area_to_point_kernel(
-        bags, columns.inputs, columns.place, spatial="powered_exponential", covariates="rbf",
-        across=float((place.amax(0) - place.amin(0)).max()) / (SIZE / BLOCK),
-    )  # fmt: skip
-    nothing = torch.zeros(len(source.row), 1, dtype=torch.float64)
-    errors = PointErrors(source.errors.variance, nothing[:, :0], nothing[0, :0])
-    data = IndirectData(bags, nothing, nothing, source.targets - offset / found.target_sd, points=errors)
-    spec = ModelSpec(AREA_TO_POINT_GP, kernel, noise=1e-6, representativeness=0.05)
-    spec = learn(spec, data, columns, LearningOptions(restarts=1, prior_sd=1.0, hold=("noise",))).spec
-    mean = posterior(spec, data, columns).mean(found.inputs[torch.as_tensor(scored.row)])
-    value = found.target_scale.backward(mean.numpy()) + OFFSET
-    return float(np.sqrt(np.mean((value - scored.measured.value) ** 2)))
 
 
 def gain(row: dict[str, float]) -> float:

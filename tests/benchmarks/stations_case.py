@@ -12,13 +12,13 @@ import torch
 from deconditioning.datasets.network import BLOCK, ERROR, LAPSE, OWN, RANGE, ROUGH, SCORED, SEEN, SIZE, network
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.starting import columns_of
+from deconditioning.fields.footprints.station_data import SourceTargets
 from deconditioning.fields.footprints.stations import with_scored_stations, with_stations
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.models.area_to_point import area_to_point_kernel
 from deconditioning.models.catalogue import AREA_TO_POINT_GP
-from deconditioning.models.centroids import singletons
 from deconditioning.models.indirect_gp import posterior
 from deconditioning.models.learning.learning import LearningOptions, learn
 from deconditioning.models.spec import ModelSpec
@@ -38,32 +38,35 @@ def station_scores(seed: int, offset: float = 0.0) -> dict[str, float]:
     """RMSE (K) and coverage of 95 % intervals at the scored stations, from both sources and from each alone."""
     found = station_case(seed, offset)
     joint = downscale(found, {}).diagnostics["stations"]
+    assert found.stations is not None
     cells = downscale(replace(found, sources=()), {}).diagnostics["stations"]["scored"]
     scored, seen, left_out = joint["scored"], joint["targets"], joint["targets"]["left_out"]
     return {
-        "both": scored["rmse"], "cells": cells["rmse"], "stations": _stations_alone(found),
+        "both": scored["rmse"], "cells": cells["rmse"], "stations": rmse_alone(found, found.stations),
         "inside_95": scored["inside_95"], "left_out": left_out["rmse"], "left_out_95": left_out["inside_95"],
         **{name: seen[name] for name in ("offset", "offset_sd", "representativeness")},
     }  # fmt: skip
 
 
-def _stations_alone(found: DownscalingProblem) -> float:
-    """RMSE of the same model of the field, learned from the stations alone and conditioned on these."""
-    seen, scored, columns = found.stations, found.scored, columns_of(found)
-    assert seen is not None and scored is not None
-    bags = singletons(found.inputs[torch.as_tensor(seen.row)])
-    place = found.data.bags.inputs[:, :2]
+def rmse_alone(
+    found: DownscalingProblem, source: SourceTargets, offset: float = 0.0, scored_offset: float = 0.0
+) -> float:
+    """RMSE of the same model of the field, learned from one source alone and conditioned on it; ``offset`` is that of
+    the source, where it is known, and ``scored_offset`` that of the scored stations."""
+    scored, columns = found.scored, columns_of(found)
+    assert scored is not None
+    bags, place = source.bags(found.inputs), found.data.bags.inputs[:, :2]
     kernel = area_to_point_kernel(
         bags, columns.inputs, columns.place, spatial="powered_exponential", covariates="rbf",
         across=float((place.amax(0) - place.amin(0)).max()) / (SIZE / BLOCK),
     )  # fmt: skip
-    nothing = torch.zeros(len(seen.row), 1, dtype=torch.float64)
-    errors = PointErrors(seen.errors.variance, nothing[:, :0], nothing[0, :0])
-    data = IndirectData(bags, nothing, nothing, seen.targets, points=errors)
+    nothing = torch.zeros(len(source.row), 1, dtype=torch.float64)
+    errors = PointErrors(source.errors.variance, nothing[:, :0], nothing[0, :0])
+    data = IndirectData(bags, nothing, nothing, source.targets - offset / found.target_sd, points=errors)
     spec = ModelSpec(AREA_TO_POINT_GP, kernel, noise=1e-6, representativeness=0.05)
     spec = learn(spec, data, columns, LearningOptions(restarts=1, prior_sd=1.0, hold=("noise",))).spec
     mean = posterior(spec, data, columns).mean(found.inputs[torch.as_tensor(scored.row)])
-    value = found.target_scale.backward(mean.numpy())
+    value = found.target_scale.backward(mean.numpy()) + scored_offset
     return float(np.sqrt(np.mean((value - scored.measured.value) ** 2)))
 
 

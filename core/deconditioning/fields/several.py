@@ -17,8 +17,9 @@ from deconditioning.fill_values import FillValue
 
 #: Stands between the names of files that are read as one.
 _AND = " + "
-#: Endings of files that a folder's are taken from.
-_ENDINGS = (".nc", ".nc4", ".cdf", ".netcdf", ".h5", ".grib", ".grb", ".grib2", ".grb2", ".tif", ".tiff", ".zarr")
+#: Endings of files of fields, and of those that are taken from a folder.
+FILE_ENDINGS = (".nc", ".nc4", ".cdf", ".netcdf", ".h5", ".grib", ".grb", ".grib2", ".grb2", ".tif", ".tiff")
+_ENDINGS = (*FILE_ENDINGS, ".zarr")
 _Select = Mapping[str, int | str]
 
 

@@ -62,7 +62,7 @@ const edgeOf = (book, at) => {
 const drawCities = (book, context, width, height) => {
   const dot = devicePixelRatio, [, , share] = (book.maps || [[0, 0, 1]])[0];
   if (share * width < LEGIBLE * dot) return;
-  context.font = `${11 * dot}px ${getComputedStyle(book.canvas).fontFamily}`;
+  context.font = `${11 * dot}px ${book.font ??= getComputedStyle(book.canvas).fontFamily}`;
   context.lineJoin = 'round';
   context.textBaseline = 'middle';
   for (const [name, x, y] of book.cities || []) for (const [colour, thick] of book.ink) {

@@ -14,7 +14,7 @@ import deconditioning
 from deconditioning.datasets.network import BLOCK
 from deconditioning.downscaling.further_sources.opening import regions_at
 from deconditioning.downscaling.further_sources.posterior import averaged_posteriors
-from deconditioning.downscaling.prediction import matched_data, predict, predict_tiled
+from deconditioning.downscaling.prediction import Prediction, matched_data, predict, predict_tiled
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import FurtherSource, Source, build_problem
@@ -130,24 +130,36 @@ def test_weights_of_the_second_grid_are_those_of_common_areas(base: DownscalingP
     assert not source.stations and source.effects == ("offset",)
 
 
-def test_evidence_map_offsets_and_scored_values_are_those_of_dense_algebra(joined: DownscalingProblem) -> None:
-    spec = spec_for(joined)
-    data, dense = matched_data(joined, spec), Dense(joined, spec)
+def like_dense_algebra(joined: DownscalingProblem, spec: ModelSpec, dense: Dense) -> list[Prediction]:
+    """Predictions at once and in tiles, whose evidence, map and scored values are those of dense algebra.
+
+    Offsets of further sources do not belong to the scored stations, whose noise is that of the stations, the last.
+    """
     mean, covariance = dense.moments(dense.k @ dense.average.T, dense.k)
-    effects, spread = dense.moments(dense.prior @ dense.effects.T, dense.prior)
-    rows = torch.as_tensor(joined.scored.row)
-    h = torch.cat([torch.zeros(5, 1).double(), joined.scored.errors.effects], dim=1)  # no offset of the second grid
+    rows, effects = torch.as_tensor(joined.scored.row), joined.scored.errors.effects
+    h = torch.cat([torch.zeros(len(rows), len(dense.prior) - effects.shape[1]).double(), effects], dim=1)
     across = dense.k[rows] @ dense.average.T + h @ dense.prior @ dense.effects.T
     value, variance = dense.moments(across, dense.k[rows][:, rows] + h @ dense.prior @ h.T)
-    noise = spec.point_noise + TAUS[1] + joined.scored.errors.variance
-    for found in (predict(spec, data, joined), predict_tiled(spec, data, joined, joined.inputs)):
+    noise = spec.point_noise + spec.representativeness[-1] + joined.scored.errors.variance
+    data = matched_data(joined, spec)
+    both = [predict(spec, data, joined), predict_tiled(spec, data, joined, joined.inputs)]
+    for found in both:
         assert found.evidence == pytest.approx(dense.evidence, rel=1e-8)
         assert torch.allclose(found.mean, mean, atol=1e-8)
         assert torch.allclose(found.sd_latent.square(), covariance.diagonal(), atol=1e-8)
-        assert torch.allclose(found.sources.effects[0], effects, atol=1e-8)
-        assert torch.allclose(found.sources.effects[1], spread.diagonal(), atol=1e-8)
         assert torch.allclose(found.sources.scored[0], value, atol=1e-8)
         assert torch.allclose(found.sources.scored[1], variance.diagonal() + noise, atol=1e-8)
+    return both
+
+
+def test_evidence_map_offsets_and_scored_values_are_those_of_dense_algebra(joined: DownscalingProblem) -> None:
+    spec = spec_for(joined)
+    dense = Dense(joined, spec)
+    effects, spread = dense.moments(dense.prior @ dense.effects.T, dense.prior)
+    assert len(dense.prior) == 1 + joined.scored.errors.effects.shape[1]  # no offset of the second grid
+    for found in like_dense_algebra(joined, spec, dense):
+        assert torch.allclose(found.sources.effects[0], effects, atol=1e-8)
+        assert torch.allclose(found.sources.effects[1], spread.diagonal(), atol=1e-8)
         assert found.sources.representativeness == TAUS
 
 

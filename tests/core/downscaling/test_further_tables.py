@@ -14,7 +14,7 @@ from deconditioning.bundled import bundled
 from deconditioning.datasets.network import OFFSET, SWATH_ERROR, SWATH_OFFSET
 from deconditioning.downscaling.further_sources.opening import kind_without_fields, regions_at, stations_at
 from deconditioning.downscaling.interactive import traced_spec
-from deconditioning.downscaling.prediction import matched_data, predict, predict_tiled
+from deconditioning.downscaling.prediction import matched_data
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import FurtherSource, Source, build_problem
 from deconditioning.downscaling.starting import columns_of, starting_spec
@@ -29,7 +29,9 @@ from deconditioning.models.learning.learning import LearningOptions, learn
 from deconditioning.models.learning.objectives import exact_objective
 from deconditioning.models.learning.trainable import Trainable, noises_by_label
 from deconditioning.models.spread import Spread
-from tests.benchmarks.sources_case import gain, rmse_alone, sources_case
+from tests.benchmarks.sources_case import gain, sources_case
+from tests.benchmarks.stations_case import rmse_alone
+from tests.core.downscaling.test_further_sources import like_dense_algebra
 from tests.core.downscaling.test_stations import Dense, problem, spec_of, stations
 from tests.core.fields.samples import rectilinear
 
@@ -63,19 +65,9 @@ def test_tables_join_cells_and_stations_as_dense_algebra_has_it(joined: Downscal
     assert [each.measured.source for each in joined.sources] == ["swath.csv", "masts.csv", "the stations"]
     assert [each.stations for each in joined.sources] == [False, False, True]
     spec = replace(spec_of(joined), representativeness=TAUS)
-    data, dense = matched_data(joined, spec), Dense(joined, spec)
-    mean, covariance = dense.moments(dense.k @ dense.average.T, dense.k)
-    rows = torch.as_tensor(joined.scored.row)
-    h = torch.cat([torch.zeros(5, 3).double(), joined.scored.errors.effects], dim=1)  # of the stations alone
-    across = dense.k[rows] @ dense.average.T + h @ dense.prior @ dense.effects.T
-    value, variance = dense.moments(across, dense.k[rows][:, rows] + h @ dense.prior @ h.T)
-    noise = spec.point_noise + TAUS[2] + joined.scored.errors.variance
-    for found in (predict(spec, data, joined), predict_tiled(spec, data, joined, joined.inputs)):
-        assert found.evidence == pytest.approx(dense.evidence, rel=1e-8)
-        assert torch.allclose(found.mean, mean, atol=1e-8)
-        assert torch.allclose(found.sd_latent.square(), covariance.diagonal(), atol=1e-8)
-        assert torch.allclose(found.sources.scored[0], value, atol=1e-8)
-        assert torch.allclose(found.sources.scored[1], variance.diagonal() + noise, atol=1e-8)
+    dense = Dense(joined, spec)
+    assert len(dense.prior) == 3 + joined.scored.errors.effects.shape[1]  # scored stations differ as the stations do
+    like_dense_algebra(joined, spec, dense)
 
 
 def test_ellipses_of_a_table_weigh_pixels_as_each_does_alone(base: DownscalingProblem) -> None:
@@ -283,4 +275,4 @@ def test_three_sources_are_more_accurate_than_the_best_alone() -> None:
         assert abs(row["swath_offset"] - SWATH_OFFSET) < 3.5 * row["swath_offset_sd"]
         assert abs(row["stations_offset"] - OFFSET) < 3.5 * row["stations_offset_sd"]
     found = sources_case(0)
-    assert rmse_alone(found, found.sources[1], OFFSET) == pytest.approx(rows[0]["stations"], rel=1e-3)
+    assert rmse_alone(found, found.sources[1], OFFSET, OFFSET) == pytest.approx(rows[0]["stations"], rel=1e-3)

@@ -14,12 +14,12 @@ from typing import IO, TYPE_CHECKING
 
 from deconditioning.errors import InputError, short
 from deconditioning.fields.gridded import Fields
+from deconditioning.fields.several import FILE_ENDINGS
 
 if TYPE_CHECKING:
     import xarray as xr
 
-#: Endings of addresses of files, and parts of addresses of OPeNDAP servers.
-_FILES = (".nc", ".nc4", ".cdf", ".netcdf", ".h5", ".grib", ".grb", ".grib2", ".grb2", ".tif", ".tiff")
+#: Parts of addresses of OPeNDAP servers.
 _SERVERS = ("/dodsc/", "/opendap/", "/dap/", "/erddap/griddap/")
 _SCHEMES = ("dap", "dap2", "dap4")
 #: The packages that fsspec needs for a scheme.
@@ -39,7 +39,7 @@ def _is_dap(scheme: str, rest: str) -> bool:
 
 
 def _is_file(rest: str) -> bool:
-    return rest.partition("?")[0].lower().endswith(_FILES)
+    return rest.partition("?")[0].lower().endswith(FILE_ENDINGS)
 
 
 def open_address(

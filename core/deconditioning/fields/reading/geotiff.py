@@ -122,12 +122,12 @@ def _turned(file: "DatasetReader", columns: np.ndarray, rows: np.ndarray) -> dic
 
 def _names(file: "DatasetReader", stem: str) -> list[str]:
     """A name of each band: its description where that is its own, and the file's for a single one without."""
-    said = [_word(text or "") for text in file.descriptions]
-    said = [_word(stem)] if said == [""] else said
+    titles = [_word(text or "") for text in file.descriptions]
+    titles = [_word(stem)] if titles == [""] else titles
     taken = {"spatial_ref", "latitude", "longitude", "x", "y", "row", "column"}
     return [
-        text if text and said.count(text) == 1 and text not in taken else f"band_{number}"
-        for number, text in enumerate(said, 1)
+        text if text and titles.count(text) == 1 and text not in taken else f"band_{number}"
+        for number, text in enumerate(titles, 1)
     ]
 
 

@@ -160,9 +160,9 @@ class _Ends:
         """With the correlation on blocks of time left out, held to that of all pixels where times are few."""
         both = [_standard_errors(*each, context) for each in (middle, span)]
         product, squares = both[0] * both[1], [(each**2).sum(0) for each in both]
-        own = product.sum(0) / np.sqrt(np.maximum(squares[0] * squares[1], 1e-300))
-        usual, count = float(np.nanmean(own)), len(product)
-        correlation = np.clip((count * own + _PRIOR_TIMES * usual) / (count + _PRIOR_TIMES), -_MOST, _MOST)
+        of_pixel = product.sum(0) / np.sqrt(np.maximum(squares[0] * squares[1], 1e-300))
+        usual, count = float(np.nanmean(of_pixel)), len(product)
+        correlation = np.clip((count * of_pixel + _PRIOR_TIMES * usual) / (count + _PRIOR_TIMES), -_MOST, _MOST)
         return _Ends(middle[0], span[0], np.nan_to_num(correlation), bool(np.isfinite(_behind(span[0]).aims).any()))
 
     def result(self, series: Series, training: Training, sign: int, context: Any) -> PeriodResult:
@@ -234,8 +234,8 @@ class _End:
         residuals = [each for each in (ends.middle.residuals, behind.latent.residuals) if each is not None]
         days, pixels = days_of(series.dates), len(problem.pixel)
         both = (linked_errors(each, days, pixels, count, seed + n, correlation) for n, each in enumerate(residuals))
-        for (own, _), (shared, _) in zip(*both, strict=True):
-            error = sds * (ends.correlation * shared + np.sqrt(1 - ends.correlation**2) * own)
+        for (independent, _), (shared, _) in zip(*both, strict=True):
+            error = sds * (ends.correlation * shared + np.sqrt(1 - ends.correlation**2) * independent)
             yield means + _centred(error, problem, cells, ends.keeps_means) + self.sign * behind.drawn(shared) / 2
 
 
