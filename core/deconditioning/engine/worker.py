@@ -37,8 +37,9 @@ class WorkerContext(Context):
         threading.Thread(target=self._pulse, name=f"pulse-{run_id}", daemon=True).start()
 
     def best(self, result: dict[str, Any]) -> None:
-        """Keep the best so far, and send it, so that it survives the loss of this worker."""
+        """Keep the best so far, and send it after the trace before it, so that both survive the loss of this worker."""
         super().best(result)
+        self._flush()
         self._send("best", result=self.best_result)
 
     def end(self) -> None:
@@ -55,8 +56,8 @@ class WorkerContext(Context):
 
     def _flush(self) -> None:
         with self._lock:
-            rows, self._rows, self._sent = self._rows, [], time.monotonic()
-            if rows:
+            if self._rows:
+                rows, self._rows, self._sent = self._rows, [], time.monotonic()
                 self._send("trace", rows=rows)
 
     def _send(self, kind: str, **content: Any) -> None:
