@@ -12,7 +12,9 @@ from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.sweep import sweepable
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.spec import ModelSpec
+from deconditioning.wording import hyperparameter_names
 from pages.downscaling.data import Choice
+from pages.downscaling.essentials import in_kilometres
 from pages.downscaling.model import slider_values
 from pages.kit.tools import sweep
 from pages.kit.tools.sweep import Offer, Sweepable
@@ -38,14 +40,23 @@ def _sweepable(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
     def controls(settings: Mapping[str, Any], values: Mapping[str, float]) -> Mapping[str, Any]:
         return slider_values(traced_spec(ModelSpec.from_dict(settings["model"]), problem, dict(values)), bags)
 
-    offers = {}
-    for name, value in sweepable(spec, problem).items():
+    values, offers = sweepable(spec, problem), {}
+    titles = hyperparameter_names(values)
+    for name, value in values.items():
         key = _slider(problem, spec, name, value)
-        offers[name] = Offer(name, value, key, *_ends(key, bags))
+        title = titles[name] + (f" (1 = {in_kilometres(problem)(1)})" if _is_distance(name, problem) else "")
+        offers[name] = Offer(title, value, key, *_ends(key, bags))
     names = sorted(offers, key=lambda name: "lengthscale" not in name)
     settings = {"model": spec.to_dict(), **about}
     ordered = {name: offers[name] for name in names}
     return Sweepable(ordered, "sweep", settings, problem.spec.seed, fits, controls, setting_seconds(problem))
+
+
+def _is_distance(name: str, problem: DownscalingProblem) -> bool:
+    """Whether it is a lengthscale of k along the coordinates alone."""
+    kind, _, columns = name.rstrip("]").partition(" [")
+    alone = not set(columns.split("+")) & set(problem.spec.covariates)
+    return problem.spec.coordinates and alone and kind.startswith("k") and kind.endswith("lengthscale")
 
 
 def _slider(problem: DownscalingProblem, spec: ModelSpec, name: str, value: float) -> str:

@@ -9,6 +9,7 @@ from deconditioning.engine.records import Run
 from deconditioning.errors import InputError
 from deconditioning.figures.small_multiples import small_map
 from deconditioning.sweeps import Axis, Score, is_finite
+from deconditioning.wording import hyperparameter_names
 
 TASKS = ("sweep", "sweep-study")
 _WRONG = (KeyError, TypeError, ValueError, AttributeError)
@@ -56,7 +57,7 @@ def _scores_and_axes(run: Run) -> tuple[Mapping[str, Score], Mapping[str, str]]:
     if run.spec.task == "sweep":
         from deconditioning.downscaling.sweep import SCORES
 
-        return SCORES, {}
+        return SCORES, hyperparameter_names([axis["name"] for axis in run.spec.settings["axes"]])
     from deconditioning.studies.sweeping import study_of
 
     study = study_of(run.spec.settings["study"])
