@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -57,11 +56,9 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     with st.container(key="lab-period-maps"):  # a map of the sd is as wide as one of the fields, and as far away
         left, _, right = st.columns([sheet.shape[1], sheet.gap, sheet.width], gap=None)
     with left:
-        _titles([TITLES[name] for name in books.maps])
         alt = f"{', '.join(books.maps)}, side by side, one time after another"
         _book(books.fields, _FIELDS, books, sheet, alt, place)
     with right:
-        _titles([_SD])
         alone = Sheet(sheet.height, sheet.width, 1, 1)
         _book(books.sd, "p-sd", books, alone, "two standard deviations of each pixel, one time after another", place)
     _record(books.first)
@@ -77,11 +74,6 @@ def _record(first: tuple[Panel, ...]) -> None:
     """The first page of the books, for slides and for what is pinned: neither can play."""
     for panel in first:
         record_figure(f"map-{panel.key}", prepare(field_map(panel, dark=is_dark(), height=380)))
-
-
-def _titles(titles: list[str]) -> None:
-    """A title above each of several maps of a sheet."""
-    st.html(f'<div class="lab-map-titles">{"".join(f"<span>{escape(title)}</span>" for title in titles)}</div>')
 
 
 def _extent(grid: Grid) -> str:
@@ -112,7 +104,8 @@ def _books(choice: Choice, _shown: Shown, difference: bool) -> _Books:
     first = [Panel(name, f"{TITLES[name]}, {when}", values[0], grid, scale) for name, values in frames.items()]
     first.append(Panel("sd", f"{_SD}, {when}", sd[0], grid, wide))
     return _Books(
-        maps_in_step(frames, grid, scale, len(frames)), maps_in_step({"sd": sd}, grid, wide, 1), tuple(frames),
+        maps_in_step({TITLES[name]: values for name, values in frames.items()}, grid, scale, len(frames)),
+        maps_in_step({_SD: sd}, grid, wide, 1), tuple(frames),
         sheet_of(frames, len(frames)), tuple(series.labels[time] for time in times), step, tuple(first),
     )  # fmt: skip
 

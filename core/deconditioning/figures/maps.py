@@ -52,10 +52,11 @@ def field_map(panel: Panel, *, dark: bool = False, height: int = 460, every: int
     shown = ": ".join(words for words in (panel.title, scale.label) if words) or "field"
     describe = descriptions.size_of_error if scale.low == -scale.high else descriptions.extremes
     limits = f"colour scale from {number(scale.low, 4)} to {number(scale.high, 4)}{_BEYOND[extend]}"
-    alt = f"Map, {shown}: {describe(np.asarray(panel.values, dtype=float))}; {limits}."
+    finding = describe(np.asarray(panel.values, dtype=float))
     aspect = (y1 - y0) * stretch / (x1 - x0)
     picture["meta"] |= {
-        "alt": alt,
+        "alt": f"Map, {shown}: {finding}; {limits}.",
+        "finding": f"{finding[:1].upper()}{finding[1:]}{', in ' * bool(scale.units)}{scale.units}.",
         "aspect": round(aspect, 4),
         "units": scale.units,
         "place": _coordinate_lattice(grid),

@@ -88,15 +88,21 @@ def exhibit_slides(shown: Exhibit) -> list[Slide]:
     ]  # fmt: skip
     differ = [list(pair) for pair in shown.settings]
     sentence = "Settings that differ from the defaults of the page."
-    contents = "; ".join(drawn.title for drawn in shown.figures)
     return [
-        _words("question", shown.title, shown.question, [["On these slides", contents]] if contents else []),
+        _question(shown),
         *figures,
         *tables,
         *([_words("settings", "Settings", sentence, differ)] if differ else []),
         *([_words("method", "Method", shown.method, [["Learn more", shown.source]])] if shown.method else []),
         _words("credits", "Credits", "How these slides were made, and where to find the page.", _credits(shown)),
     ]
+
+
+def _question(shown: Exhibit) -> Slide:
+    """The first slide: the question beside the first figure."""
+    words = _words("question", shown.title, shown.question, [])
+    figure = {"kind": "figure", "figure": f"{_FIGURE}0", "alt": shown.figures[0].finding} if shown.figures else {}
+    return words | figure
 
 
 def _words(key: str, title: str, sentence: str, lines: list[list[str]]) -> Slide:

@@ -28,7 +28,7 @@ def report(presentation: Presented, check: Check = never) -> bytes:
     figures = 0
     for slide in presentation.slides:
         check()
-        picture = presentation.picture(slide)
+        picture = None if slide["key"] == "question" else presentation.picture(slide)  # of the first figure
         if picture is None:
             _section(page, slide, presentation.title)
             continue
@@ -48,10 +48,10 @@ def _section(page: "_Page", slide: Slide, title: str) -> None:
     page.y += 8
     if slide["title"] != title:
         page.words(slide["title"], _HEADING, bold=True)
-    page.words(sentence_of(slide), _BODY)  # the list of slides of the first one is none of pages
+    page.words(sentence_of(slide), _BODY)
     if len(rows) > 1:
         page.table(rows)
-    for text, link in facts_of(slide) if slide["key"] != "question" else ():
+    for text, link in facts_of(slide):
         page.words(text, _CAPTION, link=link)
 
 

@@ -42,13 +42,39 @@ const drawCoast = (book, context, width, height) => {
   }
 };
 
-// A sheet of several maps shows the page between them.
-const clip = (book, context, width, height) => {
-  if (!book.maps) return;
-  context.clearRect(0, 0, width, height);
-  context.beginPath();
-  for (const [x, y, w, h] of book.maps) context.rect(x * width, y * height, w * width, h * height);
-  context.clip();
+const WHOLE = [0, 0, 1, 1];
+const NARROW = 150; // CSS pixels of a map below which the maps of a sheet stand two in a row
+const BETWEEN = 8, TITLE = 22; // CSS pixels between two of them and for the title above each
+
+// Where the maps of a sheet stand on a canvas of so many pixels across: in its own row, or two in a row on a phone.
+// Each has its box on the sheet in shares, and its place in pixels; `sheet` is the size that the whole sheet would have.
+const layOut = (book, width) => {
+  const boxes = book.maps || [WHOLE], dot = devicePixelRatio, strip = book.titles ? TITLE * dot : 0;
+  const [, top, share, tall] = boxes[0], across = boxes.filter(([, y]) => y === top).length;
+  const paired = across > 2 && share * width < NARROW * dot, columns = paired ? 2 : across;
+  const wide = paired ? (width - BETWEEN * dot) / 2 : share * width, sheet = [wide / share, wide / share * book.aspect];
+  const high = tall * sheet[1];
+  const places = boxes.map(([x, y], i) => {
+    const row = Math.floor(i / columns), down = paired ? row * (high + BETWEEN * dot) : y * sheet[1];
+    return [paired ? i % 2 * (wide + BETWEEN * dot) : x * sheet[0], down + (row + 1) * strip];
+  });
+  return { boxes, places, sheet, wide, high, height: Math.round(places.at(-1)[1] + high) };
+};
+
+// The share of the sheet's width and height under a point of the canvas; null between maps.
+const onSheet = (book, x, y) => {
+  const { boxes, places, sheet, wide, high } = layOut(book, book.canvas.width), dot = devicePixelRatio;
+  const i = places.findIndex(([left, top]) => x * dot >= left && x * dot < left + wide && y * dot >= top && y * dot < top + high);
+  if (i < 0) return null;
+  return [boxes[i][0] + (x * dot - places[i][0]) / sheet[0], boxes[i][1] + (y * dot - places[i][1]) / sheet[1]];
+};
+
+const drawTitle = (book, context, title, left, top) => {
+  context.font = `${14 * devicePixelRatio}px ${book.font ??= getComputedStyle(book.canvas).fontFamily}`;
+  context.textBaseline = 'middle';
+  context.textAlign = 'left';
+  context.fillStyle = getComputedStyle(book.canvas).color;
+  context.fillText(title, left + 2 * devicePixelRatio, top - TITLE * devicePixelRatio / 2);
 };
 
 const LEGIBLE = 170; // pixels of a map's width from which names of cities fit on it
@@ -92,20 +118,27 @@ const drawMarks = (book, context, width, height) => {
 const paint = book => {
   const { canvas } = book, width = Math.round(canvas.clientWidth * devicePixelRatio);
   if (!width || !book.pages) return;
-  const height = Math.round(width * book.aspect);
+  const { boxes, places, sheet, wide, high, height } = layOut(book, width);
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const low = Math.floor(book.at) % book.count, share = book.at - Math.floor(book.at);
   fill(book, book.pages[low], book.pages[(low + 1) % book.count], share);
   book.small.getContext('2d').putImageData(book.image, 0, 0);
   const context = canvas.getContext('2d');
   context.imageSmoothingEnabled = false;
-  context.save();
-  clip(book, context, width, height);
-  context.drawImage(book.small, 0, 0, width, height);
-  drawCoast(book, context, width, height);
-  drawCities(book, context, width, height);
-  context.restore();
-  drawMarks(book, context, width, height);
+  context.clearRect(0, 0, width, height);
+  places.forEach(([left, top], i) => {
+    if (book.titles) drawTitle(book, context, book.titles[i], left, top);
+    context.save();
+    context.beginPath();
+    context.rect(left, top, wide, high);
+    context.clip();
+    context.translate(left - boxes[i][0] * sheet[0], top - boxes[i][1] * sheet[1]);
+    context.drawImage(book.small, 0, 0, ...sheet);
+    drawCoast(book, context, ...sheet);
+    drawCities(book, context, ...sheet);
+    drawMarks(book, context, ...sheet);
+    context.restore();
+  });
   const shown = Math.round(book.at) % book.count;
   book.slider.value = shown;
   if (book.output.textContent !== book.names[shown]) book.output.textContent = book.names[shown];
@@ -174,7 +207,8 @@ const begin = node => {
     if (act) { event.preventDefault(); act(); }
   });
   book.canvas.addEventListener('click', event => {
-    if (book.send) book.send([event.offsetX / book.canvas.clientWidth, event.offsetY / book.canvas.clientHeight]);
+    const point = onSheet(book, event.offsetX, event.offsetY);
+    if (book.send && point) book.send(point);
   });
   new ResizeObserver(() => paint(book)).observe(book.canvas);
   return book;

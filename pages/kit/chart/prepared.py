@@ -14,7 +14,7 @@ _BOX = {"height": 360, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
 @dataclass(frozen=True)
 class Prepared:
     """A figure as the browser takes it: its JSON, a hash of that, its size before it is drawn, what it shows, its
-    title, and what draws it."""
+    title, what draws it, and what a slide says of it."""
 
     text: str
     stamp: str
@@ -22,6 +22,7 @@ class Prepared:
     alt: str
     title: str = ""
     engine: Literal["plotly", "canvas"] = "plotly"
+    finding: str = ""
 
 
 def prepare(figure: Any) -> Prepared:
@@ -34,4 +35,5 @@ def prepare(figure: Any) -> Prepared:
     stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
     title = (layout.get("title") or {}).get("text") or ""
     engine: Literal["plotly", "canvas"] = "canvas" if drawn_on_canvas(plain) else "plotly"
-    return Prepared(text, stamp, box, meta.get("alt") or "Chart", title, engine)
+    alt = meta.get("alt") or "Chart"
+    return Prepared(text, stamp, box, alt, title, engine, meta.get("finding") or alt)

@@ -86,7 +86,7 @@ def exhibit() -> Exhibit:
     return Exhibit(
         now.title,
         now.question,
-        tuple(Drawn(_title_of(figure), figure.alt, figure.text) for figure in figures),
+        tuple(Drawn(_title_of(figure), figure.finding, figure.text) for figure in figures),
         tuple((table.caption, table.written) for table in now.tables.values() if table.written),
         tuple((unformatted(name_of(control)), control.text) for control in differ),
         method=unformatted(now.method[0]),

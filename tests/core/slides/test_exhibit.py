@@ -60,6 +60,7 @@ def test_the_order_of_the_slides_and_what_they_say() -> None:
     keys = ["question", "figure-0", "figure-1", "scores-0", "settings", "method", "credits"]
     assert [slide["key"] for slide in slides] == keys
     found = {slide["key"]: slide for slide in slides}
+    assert found["question"]["figure"] == "figure-0" and found["question"]["alt"] == found["figure-0"]["alt"]
     assert found["question"]["title"] == "One dimension" and found["question"]["sentence"] == "Can f be found?"
     assert "RMSE" in found["figure-0"]["sentence"] and "RMSE of deconditional mean 0.1" in found["figure-0"]["sentence"]
     assert "deconditional mean 0.5" in found["figure-1"]["sentence"], "root mean square of what was added to f"
@@ -189,10 +190,11 @@ def words_of(pdf: bytes) -> list[str]:
 
 
 def test_a_picture_for_paper_is_that_of_its_figure(told: Presented) -> None:
-    pictures = [told.picture(slide) for slide in told.slides if slide["kind"] == "figure"]
+    question, *pictures = [told.picture(slide) for slide in told.slides if slide["kind"] == "figure"]
     images = [np.asarray(Image.open(io.BytesIO(one)).convert("RGB"), dtype=float) for one in pictures]
     assert images[0].shape == images[1].shape and np.abs(images[0] - images[1]).max() > 100
-    assert told.picture(told.slides[0]) is None
+    assert question == pictures[0], "the question stands beside the first figure"
+    assert told.picture(told.slides[-1]) is None
 
 
 def test_hostile_words_stay_words() -> None:
