@@ -53,9 +53,9 @@ FAMILY_TITLES = {
 _Ends = Mapping[str, Mapping[str, Any]]
 _NO_ENDS: _Ends = {}
 #: Between them trust and σ² move the mean map; σ² begins at its least, where the map follows the cells.
-_TRUST, _NOISE = (1e-2, 10.0), (1e-3, 10.0)
-#: How far beyond the opening lengthscale the essential slider goes at least, as a factor.
-_ROOM = 10.0
+_TRUST, _NOISE = (1e-2, 4.0), (1e-3, 10.0)
+#: How far the essential slider goes at least below and above the opening lengthscale; further above nothing moves.
+_BELOW, _ABOVE = 10.0, 3.0
 #: Where the slider of ς² begins, which stands for none.
 LEAST = DownscaleSettings.point_noise.low or 0.0
 
@@ -251,7 +251,7 @@ def _shown_ends(problem: DownscalingProblem, kernel: KernelSpec) -> _Ends:
     if not first.lengthscales or not first.kind.stationary:
         return {}
     (low, high), opening = sizes(problem).lengthscales(), first.lengthscales[0]
-    ends = min(low, opening / _ROOM), max(high, opening * _ROOM)
+    ends = min(low, opening / _BELOW), max(high, opening * _ABOVE)
     return {_SLIDERS.lengthscale.key: {"shown": ends, "reads": in_kilometres(problem)}}
 
 
