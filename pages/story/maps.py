@@ -212,8 +212,8 @@ def signs(solved: Solved, share: float, checked: OneScaleUp | None) -> tuple[lis
     ]
     if checked is not None:
         ratio, coverage = checked.rmse[checked.method] / checked.rmse["bilinear"], checked.held[-1]
-        nearer = f"; {OTHERS[checked.better]} is more accurate" if checked.better else ""
-        fine = checked.better is None and round(100 * coverage) >= RIGHT[0]
+        nearer = f"; {OTHERS[checked.better]} is more accurate" if checked.beaten else ""
+        fine = not checked.beaten and round(100 * coverage) >= RIGHT[0]
         sentence = (
             f"One scale up, without the truth: the error is {percent(ratio)} of that of interpolation; the "
             f"intervals contain {percent(coverage)}{nearer}."
