@@ -30,13 +30,15 @@ _ZIP = b"PK\x03\x04"
 @dataclass(frozen=True, eq=False)
 class Outlines:
     """``geometry`` (n,) of shapely polygons in degrees with their ``attributes`` by name, (n,) each, the ``source``
-    file's name, ``notes`` on how it was read and the ``units`` of attributes, where they are known."""
+    file's name, ``notes`` on how it was read, the ``units`` of attributes, where they are known, and the ``time`` of
+    values that a table with several times gives."""
 
     geometry: np.ndarray
     attributes: Mapping[str, Sequence[Any]]
     source: str
     notes: tuple[str, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
+    time: np.datetime64 | None = None
 
     @property
     def numeric(self) -> list[str]:
@@ -98,7 +100,7 @@ def regions_of(outlines: Outlines, value: str, units: str = "", error: str | Non
     errors, more = (None, []) if error is None else _measured(outlines, error)
     return Regions(
         outlines.geometry, values, _names(outlines.attributes, len(values)), units or outlines.units.get(value, ""),
-        outlines.source, (*outlines.notes, *notes, *more), errors,
+        outlines.source, (*outlines.notes, *notes, *more), errors, time=outlines.time,
     )  # fmt: skip
 
 
