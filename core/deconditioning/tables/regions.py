@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deconditioning.errors import InputError
-from deconditioning.fields.footprints.region_files import Outlines
+from deconditioning.fields.footprints.region_files import NAMES, Outlines
 from deconditioning.tables.stations import has_positions
 from deconditioning.tables.table import Table
 from deconditioning.tables.times import dates_of_rows, labels_of_rows, rows_at
@@ -56,7 +56,7 @@ def joined(outlines: Outlines, table: Table, key: str, time: str = "") -> Outlin
         notes.append(
             f"{_listed(sorted(again))} of {table.source} replace the attributes of the same name in {outlines.source}."
         )
-    units = {name: text for name, text in outlines.units.items() if name not in columns}
+    units = {name: text for name, text in outlines.units.items() if name not in columns} | dict(table.units)
     source = f"{outlines.source} with {table.source}"
     others = {name: each for name, each in outlines.attributes.items() if name not in columns}
     both_sides = {**columns, **others}
@@ -70,7 +70,7 @@ def times_of_rows(outlines: Outlines, table: Table, key: str) -> list[str]:
     return labels_of_rows(_dates_of_repeated(table, _sides(outlines, table, key)[1])[1])
 
 
-def at_first_time(table: Table) -> Table:
+def _at_first_time(table: Table) -> Table:
     """The rows of the first of a table's several times, which have its keys once; the table for one without."""
     name, dates = dates_of_rows(table, lambda: True)
     return rows_at(table, name, dates, labels_of_rows(dates)[0], "")[0] if name else table
@@ -107,7 +107,7 @@ def joins(outlines: Outlines, table: Table) -> dict[str, tuple[int, int]]:
             elif both:
                 repeated[key] = len(both)
     if not result and repeated:
-        if len(first := at_first_time(table)) < len(table):
+        if len(first := _at_first_time(table)) < len(table):
             return joins(outlines, first)
         joined(outlines, table, max(repeated, key=repeated.__getitem__))  # its sentence says what occurs twice
     if not result:
@@ -123,6 +123,14 @@ def may_hold_values(table: Table) -> bool:
     """Whether a table can give values of regions and has no positions, as one of stations has: neither latitudes nor
     longitudes, a column of numbers and one beside it."""
     return len(table.columns) > 1 and bool(table.numeric) and not has_positions(table)
+
+
+def has_keys(table: Table) -> bool:
+    """Whether a column of words, or of whole numbers called as keys are, may name regions."""
+    return any(
+        values.dtype.kind == "U" or (name.lower() in NAMES and np.array_equal(values, np.round(values)))
+        for name, values in table.columns.items() if values.dtype.kind in "Uf"
+    )  # fmt: skip
 
 
 def _sides(outlines: Outlines, table: Table, key: str) -> tuple[str, np.ndarray]:

@@ -7,9 +7,20 @@ import numpy as np
 import pandas as pd
 import pytest
 import shapely
+import xarray as xr
 
-from deconditioning.downscaling.further_sources.opening import regions_at, stations_at
+from deconditioning.downscaling.further_sources.opening import (
+    REGION_TABLES,
+    REGIONS,
+    STATIONS,
+    joins_of,
+    keep_further_file,
+    regions_at,
+    stations_at,
+    values_of_regions,
+)
 from deconditioning.downscaling.source import Source, build_problem
+from deconditioning.engine.visitors.uploads import stored_of_kind
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.region_files import read_outlines
 from deconditioning.fields.spec import DownscalingSpec
@@ -181,3 +192,49 @@ def test_regions_and_stations_follow_the_time_of_the_covariates(tmp_path: Path) 
     assert found("2020-01") == (first, 291, "1 January 2020, 00:00 UTC")
     assert found("2020-02") == (second, 301, "1 February 2020, 00:00 UTC")
     assert found("2020-01", "2020-02") == (second, 301, "1 February 2020, 00:00 UTC")
+
+
+@pytest.mark.parametrize("engine", ["h5netcdf", "scipy"])
+def test_a_netcdf_table_has_keys_units_and_times(tmp_path: Path, engine: str) -> None:
+    """Series of regions (CF conventions, chapter 9) against the same rows as text."""
+    frame = pd.read_csv(table(tmp_path, MONTHS)).pivot(index="code", columns="month", values="rain")
+    days = {"units": "days since 2020-01-01", "standard_name": "time"}
+    data = {"code": ("region", list(frame.index), {"cf_role": "timeseries_id"}), "time": ("month", [0, 31], days),
+            "rain": (("month", "region"), frame.to_numpy().T, {"units": "mm"})}  # fmt: skip
+    for about in ({}, {"featureType": "timeSeries"}):
+        xr.Dataset(data, attrs=about).to_netcdf(tmp_path / "v.nc", engine=engine)
+        outlines = shapes(tmp_path, CODES)
+        for time in ("2020-01", "2020-02"):
+            found, other = (regions_at(outlines, "rain", "", None, str(tmp_path / name), "code", time)
+                            for name in ("v.nc", "v.csv"))  # fmt: skip
+            np.testing.assert_array_equal(found.value, other.value)
+            assert (found.units, other.units) == ("mm", "") and found.time == other.time
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind"),
+    [
+        ({"code": ["DE1", "DE2"], "rain": [1.0, 2.0]}, REGION_TABLES),
+        ({"id": [7, 8], "rain": [1.0, 2.0]}, REGION_TABLES),
+        ({"station": ["a", "b"], "lat": [50.0, 51.0], "lon": [4.0, 5.0], "rain": [1.0, 2.0]}, STATIONS),
+        ({"level": [7, 8], "rain": [1.0, 2.0]}, "no column of latitude"),
+        ({"id": [7.5, 8.2], "rain": [1.0, 2.0]}, "no column of latitude"),
+    ],
+)
+def test_an_upload_of_netcdf_is_a_table_of_regions_by_its_keys(tmp_path: Path, columns: dict, kind: str) -> None:
+    """Without positions and keys, a grid may have lost its coordinates, and the sentence says what is missing."""
+    data = xr.Dataset({name: ("row", values) for name, values in columns.items()})
+    data.to_netcdf(tmp_path / "v.nc", engine="h5netcdf")
+    content = (tmp_path / "v.nc").read_bytes()
+    if kind not in (REGION_TABLES, STATIONS):
+        with pytest.raises(InputError, match=kind):
+            keep_further_file(STATIONS, content, "v.nc")
+        return
+    key = keep_further_file(STATIONS, content, "v.nc")
+    assert stored_of_kind(kind)[key] == "v.nc"
+    if "code" in columns:
+        outlines = keep_further_file(REGIONS, Path(shapes(tmp_path, CODES)).read_bytes(), "s.geojson")
+        assert joins_of(outlines, key) == {"code": (2, 4)} and values_of_regions(outlines, key, "code") == [
+            "rain",
+            "old",
+        ]

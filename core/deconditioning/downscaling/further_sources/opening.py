@@ -51,18 +51,19 @@ def _head(data: bytes | Path) -> bytes:
 def keep_further_file(kind: str, data: bytes | Path, name: str, mark: str = "") -> str:
     """Read an uploaded file of `STATIONS` or `REGIONS` in a separate process and keep it: its key.
 
-    A table of text without latitudes and longitudes is kept as one of `REGION_TABLES`. ``data`` and ``mark`` are as
-    `deconditioning.downscaling.source.keep_upload` takes them. Raises ``InputError`` with one sentence on anything
-    wrong with the file; nothing is kept then.
+    A table of text, or of NetCDF with keys, without latitudes and longitudes is kept as one of `REGION_TABLES`.
+    ``data`` and ``mark`` are as `deconditioning.downscaling.source.keep_upload` takes them. Raises ``InputError`` with
+    one sentence on anything wrong with the file; nothing is kept then.
     """
     if kind == REGIONS:
         _outlines(data, name)
     else:
-        from deconditioning.tables.regions import may_hold_values
+        from deconditioning.tables.regions import has_keys, may_hold_values
         from deconditioning.tables.stations import station_columns
 
         table = _table(data, name)
-        if kind_of(data, name) == STATIONS and may_hold_values(table):  # NetCDF without positions lost them
+        text = kind_of(data, name) == STATIONS  # NetCDF without positions and keys is no table
+        if may_hold_values(table) and (text or has_keys(table)):
             kind = REGION_TABLES
         else:
             station_columns(table)

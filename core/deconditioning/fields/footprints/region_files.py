@@ -21,7 +21,7 @@ from deconditioning.fill_values import equals_fill_value, find_fill_values
 #: The most regions, and the most bytes of a GeoJSON file.
 _MOST_REGIONS, _MOST_BYTES = 20_000, 200_000_000
 #: Attributes that name a region, in small letters.
-_NAMES = ("name", "region", "label", "title", "id", "code", "nuts_id", "gid", "fid")
+NAMES = ("name", "region", "label", "title", "id", "code", "nuts_id", "gid", "fid")
 _GEOJSON = (".json", ".geojson")
 #: How a zip archive begins, in which the files of a shapefile may lie, and how NetCDF does.
 _ZIP = b"PK\x03\x04"
@@ -246,6 +246,6 @@ def _numbers(attributes: Mapping[str, Sequence[Any]], value: str, name: str) -> 
 
 
 def _names(attributes: Mapping[str, Sequence[Any]], count: int) -> tuple[str, ...]:
-    attribute = next((each for known in _NAMES for each in attributes if each.lower() == known), None)
+    attribute = next((each for known in NAMES for each in attributes if each.lower() == known), None)
     rows = range(1, count + 1) if attribute is None else attributes[attribute]
     return tuple(str(each) for each in rows)
