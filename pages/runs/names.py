@@ -65,6 +65,7 @@ _WORDS = {
     "source.fields": "Data set", "source.coarse": "Coarse file", "source.mediator": "File of mediators",
     "source.regions": "Regions that are the target", "source.units": "Units of the regions' values",
     "source.table": "Table of the regions' values", "source.key": "Key that joins it to the regions",
+    "source.region_time": "Time of the regions' values",
     "source.also": "Further sources of the target",
     "source.stations": "Stations as targets", "source.scored": "Stations that only score the map",
     "source.station_value": "Column of the stations' values", "source.station_time": "Time of the stations' values",

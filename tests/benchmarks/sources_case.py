@@ -31,7 +31,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from tests.benchmarks.stations_case import rmse_alone
 
-SEEDS = range(2)
+SEEDS = range(6)
 #: The methods of a row.
 METHODS = ("all", "cells", "stations", "swath")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapely
+import xarray as xr
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Selectbox
 
@@ -248,6 +249,36 @@ def test_values_of_regions_come_from_a_table(open_page, generated: Network) -> N
     assert again.session_state["_choice"].source == choice.source
     page.selectbox(key="region-table").set_value("(none)").run()
     assert "have no attribute of numbers: give a table" in page.error[0].value and not page.exception
+
+
+def test_a_netcdf_table_of_several_months_gives_regions_the_values_of_one(open_page, generated: Network) -> None:
+    """The covariates have no date, so the month is chosen in a list and stays in the address."""
+    page = open_page("downscaling", data=OWN, **FEW_CELLS)
+    bare = squares().replace(b'"t": 2', b'"word": 2').replace(b'"spread": 0', b'"word": 0')
+    values = 280.0 + np.arange(16) + np.array([[10.0], [0.0]])
+    means = xr.Dataset({
+        "name": ("region", [f"region {n}" for n in range(16)], {"cf_role": "timeseries_id"}),
+        "t": (("time", "region"), values, {"units": "K"}),
+        "time": ("time", [0.0, 31.0], {"units": "days since 2020-01-01"}),
+    })  # fmt: skip
+    offered(
+        page, ("heights.nc", covariates(generated, "altitude")), ("bare.geojson", bare), ("means.nc", netcdf(means))
+    )
+    (months,) = [each for each in page.selectbox if each.label == "Time of the regions' values"]
+    assert months.options == ["that of the covariates", "2020-01-01 00:00", "2020-02-01 00:00"]
+    page.button(key="lab-own-go").click().run()
+    assert "has several times in 'time'" in page.error[0].value and "`--region-time TIME`" in page.error[0].value
+    (months,) = [each for each in page.selectbox if each.label == "Time of the regions' values"]
+    months.set_value("2020-02-01 00:00").run()
+    page.button(key="lab-own-go").click().run()
+    choice = page.session_state["_choice"]
+    assert choice.source.region_time == "2020-02-01 00:00" and choice.source.key == "name" and not page.exception
+    apart = make_problem_from_regions(generated.fields, regions_of(read_outlined(squares()), "t", "K"), choice.spec)
+    problem = build_problem(choice.source, choice.spec)
+    np.testing.assert_array_equal(problem.data.targets, apart.data.targets)
+    assert problem.units == "K" and problem.when_and_where == ("1 February 2020, 00:00 UTC",)
+    again = open_page("downscaling", **{key: page.query_params[key] for key in page.query_params})
+    assert again.session_state["_choice"].source == choice.source
 
 
 def read_outlined(data: bytes) -> Outlines:

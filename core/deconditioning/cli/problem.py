@@ -102,6 +102,10 @@ def add_footprint_options(group: Any) -> None:
         help="column of the table, and attribute of the regions, that joins them; ATTRIBUTE=COLUMN if they differ",
     )  # fmt: skip
     group.add_argument(
+        "--region-time", metavar="TIME",
+        help="time of a --region-table that has several (default: that of the covariates)",
+    )  # fmt: skip
+    group.add_argument(
         "--also", nargs="+", metavar="FILE[:NAME[:ERROR[:FOOTPRINT]]]",
         help="further sources of the target in addition to the cells: fields on another grid or a swath, regions (as "
         "--polygons), or a table of stations or soundings; NAME is the field, attribute or column with the values "

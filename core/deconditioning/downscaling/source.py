@@ -27,7 +27,7 @@ from deconditioning.fields.footprints.stations import with_further_stations, wit
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.fields.problem.target_metadata import date_of
+from deconditioning.fields.problem.target_metadata import date_of, date_of_fields
 from deconditioning.fields.problem.two_files import make_problem_from_files
 from deconditioning.fields.several import keys_of, together
 from deconditioning.fields.spec import DownscalingSpec
@@ -35,7 +35,7 @@ from deconditioning.fields.spec import DownscalingSpec
 #: What the command line calls the files of a source.
 OPTIONS = {
     "fields": "input", "coarse": "coarse", "mediator": "mediator", "regions": "polygons", "units": "value_units",
-    "table": "region_table", "key": "key", "also": "also",
+    "table": "region_table", "key": "key", "region_time": "region_time", "also": "also",
     "stations": "stations", "scored": "score_stations", "station_value": "station_value",
     "station_time": "station_time", "station_footprint": "station_footprint",
     "hide_values": "hide_values",
@@ -117,6 +117,7 @@ class Source:
         name several files, see `deconditioning.fields.several`.
     regions, units : regions whose attribute named like the target is the target, and its units; "" if not known.
     table, key : a table with the regions' values, and what joins its rows to them (`deconditioning.tables.regions`).
+    region_time : which of several times the table gives; "" for that of the covariates.
     also : further sources of the target beside the cells, each with an offset and a noise of its own.
     stations, scored : stations that are targets beside the cells, and stations at which the map is only scored.
     station_value : the column of their values; "" for the one named like the target or "value".
@@ -133,6 +134,7 @@ class Source:
     units: str = ""
     table: str | None = None
     key: str = ""
+    region_time: str = ""
     also: tuple[FurtherSource, ...] = ()
     stations: str | None = None
     scored: str | None = None
@@ -191,8 +193,8 @@ def build_problem(
     """The downscaling problem of a source; ``opener``, ``regions`` and ``stations`` give what its keys stand for, which
     are names of files where they open files."""
     if source.regions:
-        outlined = regions(source.regions, spec.target, source.units, spec.error, source.table, source.key)
-        problem = make_problem_from_regions(opener(source.fields), outlined, spec)
+        covariates = opener(source.fields)
+        problem = make_problem_from_regions(covariates, _regions(source, spec, covariates, regions), spec)
     elif source.coarse:
         mediator = opener(source.mediator) if source.mediator else None
         problem = make_problem_from_files(opener(source.fields), opener(source.coarse), mediator, spec)
@@ -212,6 +214,14 @@ def build_problem(
     if source.scored:
         problem = with_scored_stations(problem, read_stations(source.scored, spec.target, source.station_value))
     return problem
+
+
+def _regions(source: Source, spec: DownscalingSpec, covariates: Fields, regions: Callable[..., Regions]) -> Regions:
+    """The regions of a source with their values, of several times at its time or else at that of the covariates."""
+    time = source.region_time
+    if source.table and not time:
+        time = date_of_fields(covariates, spec.covariates, spec.select)
+    return regions(source.regions, spec.target, source.units, spec.error, source.table, source.key, time)
 
 
 def _with_further(
@@ -264,8 +274,7 @@ def cells_shape(source: Source, spec: DownscalingSpec, opener: Any = open_source
     from deconditioning.fields.problem.two_files import cells_of_files
 
     if source.regions:
-        regions = open_regions(source.regions, spec.target, source.units, spec.error, source.table, source.key)
-        return cells_of_regions(regions)
+        return cells_of_regions(_regions(source, spec, opener(source.fields), open_regions))
     if not source.coarse:
         return cells_of_fields(opener(source.fields), spec)
     return cells_of_files(opener(source.fields), opener(source.coarse), spec)

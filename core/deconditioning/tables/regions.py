@@ -8,23 +8,32 @@ from typing import Any
 import numpy as np
 
 from deconditioning.errors import InputError
-from deconditioning.fields.footprints.region_files import Outlines
+from deconditioning.fields.footprints.region_files import NAMES, Outlines
 from deconditioning.tables.stations import has_positions
 from deconditioning.tables.table import Table
+from deconditioning.tables.times import dates_of_rows, labels_of_rows, rows_at
 
 #: Keys that a sentence lists.
 _LISTED = 4
 
 
-def joined(outlines: Outlines, table: Table, key: str) -> Outlines:
+def joined(outlines: Outlines, table: Table, key: str, time: str = "") -> Outlines:
     """Outlines with the columns of a table as attributes, each from the row with the region's key.
 
     ``key`` names the table's column of keys and the outlines' attribute, as ``ATTRIBUTE=COLUMN`` where they differ.
-    Keys are compared as text, as numbers where the table's column holds numbers. Regions without a row have no values,
-    and rows without a region are left out, both with a note. Raises ``InputError`` for names that are not there, for a
-    key of several rows or several regions, and if no key agrees.
+    Keys are compared as text, as numbers where the table's column holds numbers. Where keys have a row for each of
+    several times, the rows of ``time`` count, which may be the beginning of a date. Regions without a row have no
+    values, and rows without a region are left out, both with a note. Raises ``InputError`` for names that are not
+    there, for several times of which ``time`` means none, for a key of several rows or several regions, and if no key
+    agrees.
     """
     attribute, keys = _sides(outlines, table, key)
+    date = None
+    if (dated := _dates_of_repeated(table, keys))[0]:
+        table, date = rows_at(
+            table, *dated, time, "choose one (`--region-time TIME`), or give averages, one row per region"
+        )
+        attribute, keys = _sides(outlines, table, key)
     numbers = keys.dtype.kind == "f"
     theirs = _keys(keys.tolist(), numbers)
     ours = _keys(outlines.attributes[attribute], numbers)
@@ -47,21 +56,41 @@ def joined(outlines: Outlines, table: Table, key: str) -> Outlines:
         notes.append(
             f"{_listed(sorted(again))} of {table.source} replace the attributes of the same name in {outlines.source}."
         )
-    units = {name: text for name, text in outlines.units.items() if name not in columns}
+    units = {name: text for name, text in outlines.units.items() if name not in columns} | dict(table.units)
     source = f"{outlines.source} with {table.source}"
     others = {name: each for name, each in outlines.attributes.items() if name not in columns}
     both_sides = {**columns, **others}
     both_sides.pop(attribute, None)
     attributes = {**both_sides, attribute: outlines.attributes[attribute]}
-    return replace(outlines, attributes=attributes, source=source, notes=tuple(notes), units=units)
+    return replace(outlines, attributes=attributes, source=source, notes=tuple(notes), units=units, time=date)
+
+
+def times_of_rows(outlines: Outlines, table: Table, key: str) -> list[str]:
+    """The dates of a table whose keys have a row for each of several times, as `joined` takes one; else none."""
+    return labels_of_rows(_dates_of_repeated(table, _sides(outlines, table, key)[1])[1])
+
+
+def _at_first_time(table: Table) -> Table:
+    """The rows of the first of a table's several times, which have its keys once; the table for one without."""
+    name, dates = dates_of_rows(table, lambda: True)
+    return rows_at(table, name, dates, labels_of_rows(dates)[0], "")[0] if name else table
+
+
+def _dates_of_repeated(table: Table, keys: np.ndarray) -> tuple[str, np.ndarray]:
+    """`dates_of_rows` of a table in which a key occurs more than once."""
+    counts = Counter(_keys(keys.tolist(), keys.dtype.kind == "f"))
+    counts.pop("", None)
+    if max(counts.values(), default=0) < 2:
+        return "", np.zeros(0, dtype="datetime64[s]")
+    return dates_of_rows(table, lambda: True)
 
 
 def joins(outlines: Outlines, table: Table) -> dict[str, tuple[int, int]]:
     """What may join a table's rows to regions, best first: the ``key`` of `joined`, and how many regions of all of them
     it gives a row.
 
-    An attribute and a column may join where they have keys in common, none of which occurs twice on either side. Raises
-    ``InputError`` if there are none.
+    An attribute and a column may join where they have keys in common, none of which occurs twice on either side, or at
+    the first of a table's several times. Raises ``InputError`` if there are none.
     """
     result: dict[str, tuple[int, int]] = {}
     repeated: dict[str, int] = {}
@@ -78,6 +107,8 @@ def joins(outlines: Outlines, table: Table) -> dict[str, tuple[int, int]]:
             elif both:
                 repeated[key] = len(both)
     if not result and repeated:
+        if len(first := _at_first_time(table)) < len(table):
+            return joins(outlines, first)
         joined(outlines, table, max(repeated, key=repeated.__getitem__))  # its sentence says what occurs twice
     if not result:
         raise InputError(
@@ -92,6 +123,14 @@ def may_hold_values(table: Table) -> bool:
     """Whether a table can give values of regions and has no positions, as one of stations has: neither latitudes nor
     longitudes, a column of numbers and one beside it."""
     return len(table.columns) > 1 and bool(table.numeric) and not has_positions(table)
+
+
+def has_keys(table: Table) -> bool:
+    """Whether a column of words, or of whole numbers called as keys are, may name regions."""
+    return any(
+        values.dtype.kind == "U" or (name.lower() in NAMES and np.array_equal(values, np.round(values)))
+        for name, values in table.columns.items() if values.dtype.kind in "Uf"
+    )  # fmt: skip
 
 
 def _sides(outlines: Outlines, table: Table, key: str) -> tuple[str, np.ndarray]:

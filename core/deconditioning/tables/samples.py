@@ -10,19 +10,24 @@ from deconditioning.fields.grids.roles import role
 if TYPE_CHECKING:
     import xarray as xr
 
+#: The ``cf_role`` of the variable that identifies series (CF conventions, section 9.5).
+_NAMES_SERIES = "timeseries_id"
+
 
 def long_form(dataset: "xr.Dataset", most: int) -> "xr.Dataset | None":
     """The variables along one dimension, a row a measurement, with what belongs to its station repeated; None where
     the file is a plain table.
 
-    Contiguous and indexed ragged arrays, and series along a dimension of times beside that of the stations. Raises
-    ``InputError`` if the counts or indices of a ragged array contradict the file, or if there are too many rows.
+    Contiguous and indexed ragged arrays, and series along a dimension of times beside that of the stations, or of the
+    regions that a variable with the ``cf_role`` of an identifier names. Raises ``InputError`` if the counts or indices
+    of a ragged array contradict the file, or if there are too many rows.
     """
     for name, variable in dataset.variables.items():
         for key in ("sample_dimension", "instance_dimension"):
             if key in variable.attrs and variable.ndim == 1:
                 return _ragged(dataset, str(name), key, str(variable.attrs[key]))
-    pair = _series(dataset) if "featureType" in dataset.attrs else None
+    named = [variable for variable in dataset.variables.values() if variable.attrs.get("cf_role") == _NAMES_SERIES]
+    pair = _series(dataset, named) if "featureType" in dataset.attrs or named else None
     if pair is None:
         return None
     if (rows := dataset.sizes[pair[0]] * dataset.sizes[pair[1]]) > most:
@@ -33,10 +38,11 @@ def long_form(dataset: "xr.Dataset", most: int) -> "xr.Dataset | None":
     return _repeated(dataset, {dim: ("row", index[dim]) for dim in pair})
 
 
-def _series(dataset: "xr.Dataset") -> tuple[str, str] | None:
-    """The dimensions of stations and of times, where a variable has both."""
+def _series(dataset: "xr.Dataset", named: list["xr.Variable"]) -> tuple[str, str] | None:
+    """The dimensions of stations, or else of what is ``named``, and of times, where a variable has both."""
     stations = {str(v.dims[0]) for n, v in dataset.variables.items()
                 if v.ndim == 1 and (what := role(str(n), v)) and what[1] == "y"}  # fmt: skip
+    stations = stations or {str(v.dims[0]) for v in named if v.ndim == 1}
     times = {str(v.dims[0]) for v in dataset.variables.values() if v.ndim == 1 and v.dtype.kind == "M"} - stations
     pairs = [(one, other) for one in stations for other in times
              if any(set(v.dims) == {one, other} for v in dataset.variables.values())]  # fmt: skip

@@ -10,13 +10,11 @@ import numpy as np
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.gaussian import footprint_of
 from deconditioning.fields.footprints.station_data import Stations
-from deconditioning.fields.problem.matching import place_matching
-from deconditioning.fields.times import labels_of
 from deconditioning.fields.units import Side, compass, factor, factor_between, read_unit
 from deconditioning.tables.angles import angles_of
-from deconditioning.tables.dates import dates_of_parts
 from deconditioning.tables.footprints import FootprintColumns
 from deconditioning.tables.table import Table, read_table
+from deconditioning.tables.times import dates_of_rows, labels_of_rows, rows_at
 
 #: Names of columns, in small letters and without their units.
 _LATITUDE = ("lat", "latitude", "lats", "station_latitude", "y", "breite", "geobreite", "breitengrad", "latitud")
@@ -194,26 +192,12 @@ def _value(table: Table, names: dict[str, str], target: str, value: str) -> str:
 
 def times_of(table: Table) -> list[str]:
     """The dates of a table that has several, in order, as ``2001-02-30 06:00``; none for one date or no dates."""
-    return labels_of(_several(_dates(table)[1]))
+    return labels_of_rows(_dates(table)[1])
 
 
 def _dates(table: Table) -> tuple[str, np.ndarray]:
-    """The name of the column with several dates, or of those that make them, and the dates of its rows (N,); "" and
-    none for a table without.
-
-    Years, months or hours alone count where positions occur more than once: a year may be that of a station's begin.
-    """
-    for name, values in table.columns.items():
-        if values.dtype.kind == "M" and len(_several(values)) > 1:
-            return name, values
-    name, parts = dates_of_parts(table.columns)
-    if parts is not None and len(_several(parts)) > 1 and ("," in name or _repeats_places(table)):
-        return name, parts
-    return "", np.zeros(0, dtype="datetime64[s]")
-
-
-def _several(dates: np.ndarray) -> np.ndarray:
-    return np.unique(dates[~np.isnat(dates)])
+    """`dates_of_rows` of a table of stations, which repeats their positions."""
+    return dates_of_rows(table, partial(_repeats_places, table))
 
 
 def _repeats_places(table: Table) -> bool:
@@ -225,22 +209,12 @@ def _repeats_places(table: Table) -> bool:
 
 def _at_time(table: Table, time: str) -> Table:
     """The rows of one of a table's several times."""
-    name, values = _dates(table)
+    name, dates = _dates(table)
     if not name:
         return table
-    dates = _several(values)
-    labels = labels_of(dates)
-    index = place_matching(labels, time) if time else None
-    if index is None:
-        none = f", and {time} does not match exactly one" if time else ""
-        raise InputError(
-            f"{table.source} has several times in '{name}', from {labels[0]} to {labels[-1]}{none}: choose one "
-            "(`--station-time TIME`), or give averages, one row per station."
-        )
-    rows = values == dates[index]
-    note = f"{int(rows.sum())} of {len(rows)} rows of {table.source} are used, those of {labels[index]}."
-    columns = {each: values[rows] for each, values in table.columns.items()}
-    return replace(table, columns=columns, notes=(*table.notes, note))
+    return rows_at(
+        table, name, dates, time, "choose one (`--station-time TIME`), or give averages, one row per station"
+    )[0]
 
 
 def _with_angles(table: Table, name: str, side: Side) -> Table:

@@ -174,9 +174,12 @@ def _netcdf_columns(path: Path, name: str) -> tuple[dict[str, np.ndarray], dict[
             )
         result: dict[str, np.ndarray] = {}
         for label, variable in dataset.variables.items():
-            if variable.dims[:1] != (rows,) or variable.dtype.kind not in "fiubM":
+            if variable.dims[:1] != (rows,) or variable.dtype.kind not in "fiubMUSO":
                 continue
             values = np.asarray(variable.values)
+            if values.dtype.kind in "USO":
+                result |= {str(label): words for words in (_words(values),) if words is not None}
+                continue
             if values.dtype.kind == "M" and values.ndim == 1:
                 result[str(label)] = values.astype("datetime64[s]")
             elif values.dtype.kind == "M":
@@ -189,6 +192,16 @@ def _netcdf_columns(path: Path, name: str) -> tuple[dict[str, np.ndarray], dict[
         units = {label: str(known[label].attrs["units"]) for label in result
                  if label in known and "units" in known[label].attrs}  # fmt: skip
     return result, units
+
+
+def _words(values: np.ndarray) -> np.ndarray | None:
+    """Words of a NetCDF file, such as the codes of regions, empty where one is missing; None for anything else."""
+    if values.ndim != 1 or not all(isinstance(each, str | bytes) or each is None or each != each for each in values):
+        return None
+    return _plain(
+        each.decode("utf-8", "replace") if isinstance(each, bytes) else each if isinstance(each, str) else ""
+        for each in values.tolist()
+    )
 
 
 def write_table(table: Table, target: Path) -> None:

@@ -14,6 +14,7 @@ from deconditioning.downscaling.further_sources.opening import (
     STATIONS,
     choices_of_stations,
     joins_of,
+    times_of_regions,
     values_of_regions,
 )
 from deconditioning.engine.visitors.uploads import UPLOAD, stored_of_kind
@@ -26,12 +27,18 @@ from pages.kit.visitor import listed
 
 #: Keys of the controls, by the names of a source.
 KEYS = {
-    "regions": "regions", "table": "region-table", "key": "region-key", "units": "value-units", "stations": "stations",
-    "scored": "scored", "station_value": "column", "station_time": "station-time",
+    "regions": "regions", "table": "region-table", "key": "region-key", "region_time": "region-time",
+    "units": "value-units", "stations": "stations", "scored": "scored", "station_value": "column",
+    "station_time": "station-time",
     "station_footprint": "footprint",
 }  # fmt: skip
 NONE, _BY_NAME, _OF_MAP = "(none)", "(named like the target)", "(that of the map)"
-_AUTO_NAMES = {_BY_NAME: "the one named like the target, or 'value'", _OF_MAP: "that of the map"}
+_OF_COVARIATES = "(that of the covariates)"
+_AUTO_NAMES = {
+    _OF_COVARIATES: "that of the covariates",
+    _BY_NAME: "the one named like the target, or 'value'",
+    _OF_MAP: "that of the map",
+}
 #: Draws a list and returns what is chosen in it: its label, its name in a source, the options, the first of them, what
 #: they are called, and the keys of the files on which they depend.
 Select = Callable[[str, str, list[str], str, Mapping[str, str], Sequence[str]], str]
@@ -116,8 +123,9 @@ def file_of(
 def table_of_regions(
     select: Select, regions: str, shown: Mapping[str, Any] | None = None, new: Sequence[str] = ()
 ) -> dict[str, str]:
-    """A table with the regions' values and what joins its rows to them; ``InputError`` where nothing does. The lists
-    start at the ``new`` tables, or else at what a source has that is ``shown``."""
+    """A table with the regions' values, what joins its rows to them, and which of several times it gives;
+    ``InputError`` where nothing joins. The lists start at the ``new`` tables, or else at what a source has that is
+    ``shown``."""
     tables, shown = uploaded(REGION_TABLES), shown or {}
     try:
         attributes({"regions": regions})
@@ -129,7 +137,13 @@ def table_of_regions(
     names = _keys_of_table(regions, result["table"])
     first = shown["key"] if shown.get("key") in names else next(iter(names))
     of = (regions, result["table"])
-    return result | {"key": select("Rows joined to regions by", "key", list(names), first, names, of)}
+    result |= {"key": select("Rows joined to regions by", "key", list(names), first, names, of)}
+    if times := _times_of_table(*of, result["key"]):
+        options, usual = [_OF_COVARIATES, *times], shown.get("region_time")
+        begin = usual if usual in times else options[0]
+        time = select("Time of the regions' values", "region_time", options, begin, _AUTO_NAMES, of)
+        result |= {} if time in _AUTO_NAMES else {"region_time": time}
+    return result
 
 
 def column_and_time(
@@ -180,10 +194,16 @@ def _keys_of_table(regions: str, table: str) -> dict[str, str]:
     return names
 
 
+@st.cache_resource(show_spinner="Reading the table …", max_entries=8)
+def _times_of_table(regions: str, table: str, key: str) -> list[str]:
+    return times_of_regions(regions, table, key)
+
+
 def values_of(source: Mapping[str, Any]) -> dict[str, Any]:
     """What these controls must hold for a source as ``Source.to_dict`` has it; those that are not there stay away."""
     empty: dict[str, Any] = {
-        "units": "", "station_value": _BY_NAME, "station_time": _OF_MAP, "station_footprint": "",
+        "units": "", "region_time": _OF_COVARIATES, "station_value": _BY_NAME, "station_time": _OF_MAP,
+        "station_footprint": "",
     }  # fmt: skip
     there = {name: key for name, key in KEYS.items() if source.get(name) or key in st.session_state}
     held = {key: source.get(name) or empty.get(name, NONE) for name, key in there.items()}

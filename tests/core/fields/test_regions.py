@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import shapely
 import torch
+import xarray as xr
 
 from deconditioning.downscaling.further_sources.opening import REGIONS, keep_further_file, kind_of, open_regions
 from deconditioning.downscaling.prediction import matched_data, predict
@@ -228,8 +229,12 @@ def test_an_outline_that_crosses_itself_is_said(tmp_path: Path) -> None:
     assert "cross themselves" in found.notes[0] and found.geometry[0].area == pytest.approx(0.5)
 
 
+#: Two months, and by how much their values differ from the truth.
+MONTHS = (("2020-01-01", 0), ("2020-02-01", 10))
+
+
 def test_the_command_makes_a_map_from_polygons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Their values are in a table, whose last row has no region."""
+    """Their values are in a table of two months, whose last row has no region."""
     from deconditioning.cli.program import main
 
     data = rectilinear(40.125 + 0.25 * np.arange(24), 5.125 + 0.25 * np.arange(36))
@@ -239,12 +244,16 @@ def test_the_command_makes_a_map_from_polygons(tmp_path: Path, capsys: pytest.Ca
     area = weights(fields.grid, shapes) * fields.grid.area.ravel()
     path = geojson(tmp_path / "a.geojson", shapes, [None] * len(shapes))
     means = enumerate([*(area @ truth.ravel() / area.sum(axis=1)), 0.0])
-    (tmp_path / "v.csv").write_text("name,rain\n" + "\n".join(f"no {n},{mean:.6f}" for n, mean in means))
+    rows = "\n".join(f"no {n},{month},{mean + shift:.6f}" for n, mean in means for month, shift in MONTHS)
+    (tmp_path / "v.csv").write_text(f"name,month,rain\n{rows}")
     code = main(
         ["downscale", str(tmp_path / "fine.nc"), "--polygons", str(path), "--value", "rain", "--value-units", "K",
-         "--region-table", str(tmp_path / "v.csv"), "--key", "name",
+         "--region-table", str(tmp_path / "v.csv"), "--key", "name", "--region-time", "2020-02",
          "--covariates", "orog", "--no-learn", "--output", str(tmp_path / "out.nc"), "--json", str(tmp_path / "o.json")]
     )  # fmt: skip
     said = capsys.readouterr().err
     assert code == 0 and "48 regions" in said and "1 of 49 rows of v.csv belong to no region" in said
-    assert (tmp_path / "out.nc").exists()
+    assert "49 of 98 rows of v.csv are used, those of 2020-02-01 00:00" in said
+    with xr.open_dataset(tmp_path / "out.nc", engine="h5netcdf") as made:
+        assert str(made.time.values)[:10] == "2020-02-01"
+        assert abs(float(made["mean"].mean()) - 10 - truth.mean()) < 3

@@ -51,18 +51,19 @@ def _head(data: bytes | Path) -> bytes:
 def keep_further_file(kind: str, data: bytes | Path, name: str, mark: str = "") -> str:
     """Read an uploaded file of `STATIONS` or `REGIONS` in a separate process and keep it: its key.
 
-    A table of text without latitudes and longitudes is kept as one of `REGION_TABLES`. ``data`` and ``mark`` are as
-    `deconditioning.downscaling.source.keep_upload` takes them. Raises ``InputError`` with one sentence on anything
-    wrong with the file; nothing is kept then.
+    A table of text, or of NetCDF with keys, without latitudes and longitudes is kept as one of `REGION_TABLES`.
+    ``data`` and ``mark`` are as `deconditioning.downscaling.source.keep_upload` takes them. Raises ``InputError`` with
+    one sentence on anything wrong with the file; nothing is kept then.
     """
     if kind == REGIONS:
         _outlines(data, name)
     else:
-        from deconditioning.tables.regions import may_hold_values
+        from deconditioning.tables.regions import has_keys, may_hold_values
         from deconditioning.tables.stations import station_columns
 
         table = _table(data, name)
-        if kind_of(data, name) == STATIONS and may_hold_values(table):  # NetCDF without positions lost them
+        text = kind_of(data, name) == STATIONS  # NetCDF without positions and keys is no table
+        if may_hold_values(table) and (text or has_keys(table)):
             kind = REGION_TABLES
         else:
             station_columns(table)
@@ -103,9 +104,18 @@ def joins_of(regions: str, table: str) -> dict[str, tuple[int, int]]:
     return joins(_outlines_of(regions), _table(*path_of(table)))
 
 
+def times_of_regions(regions: str, table: str, by: str) -> list[str]:
+    """The times of a table that gives regions several values, one after another, all by key; else none."""
+    from deconditioning.tables.regions import times_of_rows
+
+    return times_of_rows(_outlines_of(regions), _table(*path_of(table)), by)
+
+
 def values_of_regions(regions: str, table: str | None = None, by: str = "") -> list[str]:
-    """The attributes of numbers that regions have, or have from a table, by key; ``InputError`` if there is none."""
-    outlines = _outlines_of(regions, table, by)
+    """The attributes of numbers that regions have, or have from a table, by key, of several times at the first;
+    ``InputError`` if there is none."""
+    times = times_of_regions(regions, table, by) if table else []
+    outlines = _outlines_of(regions, table, by, times[0] if times else "")
     result = outlines.numeric
     if not result:
         raise InputError(
@@ -116,13 +126,15 @@ def values_of_regions(regions: str, table: str | None = None, by: str = "") -> l
 
 
 def open_regions(
-    key: str, value: str, units: str = "", error: str | None = None, table: str | None = None, by: str = ""
-) -> Regions:
+    key: str, value: str, units: str = "", error: str | None = None, table: str | None = None, by: str = "",
+    time: str = "",
+) -> Regions:  # fmt: skip
     """The regions of a key, with the numbers in their attribute ``value`` and sds of errors in ``error``, or in columns
-    of the table of a key, whose rows are joined ``by`` an attribute (see `deconditioning.tables.regions.joined`)."""
+    of the table of a key, whose rows, of several times those of ``time``, are joined ``by`` an attribute (see
+    `deconditioning.tables.regions.joined`)."""
     from deconditioning.fields.footprints.region_files import regions_of
 
-    return regions_of(_outlines_of(key, table, by), value, units, error)
+    return regions_of(_outlines_of(key, table, by, time), value, units, error)
 
 
 def stations_at(
@@ -138,8 +150,9 @@ def stations_at(
 
 
 def regions_at(
-    key: str, value: str, units: str = "", error: str | None = None, table: str | None = None, by: str = ""
-) -> Regions:
+    key: str, value: str, units: str = "", error: str | None = None, table: str | None = None, by: str = "",
+    time: str = "",
+) -> Regions:  # fmt: skip
     """`open_regions` of keys, or of trusted files by their paths."""
     from deconditioning.datasets.entries import region_titles
     from deconditioning.fields.footprints.region_files import read_outlines, regions_of
@@ -149,7 +162,7 @@ def regions_at(
     outlines = _outlines_of(key) if key.startswith(UPLOAD) or key in region_titles() else read_outlines(key)
     if table:
         rows = _table(*path_of(table)) if table.startswith(UPLOAD) else read_table(table)
-        outlines = joined(outlines, rows, by)
+        outlines = joined(outlines, rows, by, time)
     return regions_of(outlines, value, units, error)
 
 
@@ -183,12 +196,12 @@ def kind_without_fields(key: str) -> str | None:
     return None
 
 
-def _outlines_of(key: str, table: str | None = None, by: str = "") -> "Outlines":
+def _outlines_of(key: str, table: str | None = None, by: str = "", time: str = "") -> "Outlines":
     """The outlines of a key with all of their attributes, and with those of the table of a key joined to them."""
     if table:
         from deconditioning.tables.regions import joined
 
-        return joined(_outlines_of(key), _table(*path_of(table)), by)
+        return joined(_outlines_of(key), _table(*path_of(table)), by, time)
     if key.startswith(UPLOAD):
         return _outlines(*path_of(key))
     from deconditioning.datasets.entries import find_outlines

@@ -30,6 +30,7 @@ class Regions:
     notes : sentences on how it was read.
     error : (n,) standard deviation of each value's error; None for none.
     cell : (n,) place of each among the cells of a problem, row by row; None before there is one.
+    time : of the values, where a table of several times says it.
     """
 
     geometry: np.ndarray
@@ -40,6 +41,7 @@ class Regions:
     notes: tuple[str, ...] = ()
     error: np.ndarray | None = None
     cell: np.ndarray | None = None
+    time: np.datetime64 | None = None
 
     def middles(self) -> tuple[np.ndarray, np.ndarray]:
         """(n,) latitudes and longitudes of the regions' middles."""

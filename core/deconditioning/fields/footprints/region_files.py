@@ -21,7 +21,7 @@ from deconditioning.fill_values import equals_fill_value, find_fill_values
 #: The most regions, and the most bytes of a GeoJSON file.
 _MOST_REGIONS, _MOST_BYTES = 20_000, 200_000_000
 #: Attributes that name a region, in small letters.
-_NAMES = ("name", "region", "label", "title", "id", "code", "nuts_id", "gid", "fid")
+NAMES = ("name", "region", "label", "title", "id", "code", "nuts_id", "gid", "fid")
 _GEOJSON = (".json", ".geojson")
 #: How a zip archive begins, in which the files of a shapefile may lie, and how NetCDF does.
 _ZIP = b"PK\x03\x04"
@@ -30,13 +30,15 @@ _ZIP = b"PK\x03\x04"
 @dataclass(frozen=True, eq=False)
 class Outlines:
     """``geometry`` (n,) of shapely polygons in degrees with their ``attributes`` by name, (n,) each, the ``source``
-    file's name, ``notes`` on how it was read and the ``units`` of attributes, where they are known."""
+    file's name, ``notes`` on how it was read, the ``units`` of attributes, where they are known, and the ``time`` of
+    values that a table with several times gives."""
 
     geometry: np.ndarray
     attributes: Mapping[str, Sequence[Any]]
     source: str
     notes: tuple[str, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
+    time: np.datetime64 | None = None
 
     @property
     def numeric(self) -> list[str]:
@@ -98,7 +100,7 @@ def regions_of(outlines: Outlines, value: str, units: str = "", error: str | Non
     errors, more = (None, []) if error is None else _measured(outlines, error)
     return Regions(
         outlines.geometry, values, _names(outlines.attributes, len(values)), units or outlines.units.get(value, ""),
-        outlines.source, (*outlines.notes, *notes, *more), errors,
+        outlines.source, (*outlines.notes, *notes, *more), errors, time=outlines.time,
     )  # fmt: skip
 
 
@@ -244,6 +246,6 @@ def _numbers(attributes: Mapping[str, Sequence[Any]], value: str, name: str) -> 
 
 
 def _names(attributes: Mapping[str, Sequence[Any]], count: int) -> tuple[str, ...]:
-    attribute = next((each for known in _NAMES for each in attributes if each.lower() == known), None)
+    attribute = next((each for known in NAMES for each in attributes if each.lower() == known), None)
     rows = range(1, count + 1) if attribute is None else attributes[attribute]
     return tuple(str(each) for each in rows)

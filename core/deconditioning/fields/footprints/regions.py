@@ -16,8 +16,9 @@ from deconditioning.fields.problem.chosen_cells import UsedCells
 from deconditioning.fields.problem.coarsened import all_finite
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.fields.problem.target_metadata import covariates_of
+from deconditioning.fields.problem.target_metadata import Origin, covariates_of
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.fields.times import words_of
 
 
 def make_problem_from_regions(covariates: Fields, regions: Regions, spec: DownscalingSpec) -> DownscalingProblem:
@@ -68,7 +69,13 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     source = f"target: {regions.source}; covariates: {covariates.source}"
     made = assemble(spec, sides, target, (source, covariates.licence), (*notes, *withheld.notes))
     named = covariates_of(covariates, spec.covariates)
-    return cells_used.noted(replace(made, regions=regions, covariates=named), withheld)
+    when = {} if regions.time is None else {"when_and_where": (words_of(regions.time),), "origin": _at(regions.time)}
+    return cells_used.noted(replace(made, regions=regions, covariates=named, **when), withheld)
+
+
+def _at(time: np.datetime64) -> Origin:
+    """The origin of values that have a time and no file of fields."""
+    return Origin({"time": (time.astype("datetime64[ns]"), {"standard_name": "time"})})
 
 
 def _exchanged(grid: Grid, regions: Regions) -> str:

@@ -67,6 +67,12 @@ def date_of(origin: Origin) -> str:
     return next((labels_of(each[:1])[0] for each in dates if is_dates(each)), "")
 
 
+def date_of_fields(fields: Fields, names: Sequence[str], select: Mapping[str, int | str]) -> str:
+    """The date of the first of some fields that has one, at what is selected of it; "" for none."""
+    times = (fields.time_of(name, select) for name in names)
+    return next((labels_of(np.array([time]))[0] for time in times if time is not None), "")
+
+
 def covariates_of(fields: Fields, names: Sequence[str]) -> dict[str, Variable]:
     """Long names and units of a problem's covariates, by name."""
     known = fields.variables()
