@@ -1,6 +1,7 @@
 """Bags sorted and cut into blocks of consecutive bags, over which tiled sums run."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from jaxtyping import Float
@@ -10,6 +11,8 @@ from deconditioning.observations import Bags
 
 #: Points of a block: a tile of a block with another, 800 kB in float64, stays in a core's cache through its passes.
 _POINTS = 320
+#: Most points of a bag, and how many times as many points as there are, where all bags are filled up to one size.
+_MOST_EACH, _MOST_PADDING = 1_000, 1.5
 
 
 @dataclass(frozen=True)
@@ -23,12 +26,35 @@ class Block:
 
 
 @dataclass(frozen=True)
+class EvenBags:
+    """Bags with the same number k of points: ``points`` (B, k, d) less their mean, and ``weights`` (B, k), which are 0
+    for points that only fill up a bag."""
+
+    points: Float[Tensor, "B k d"]
+    weights: Float[Tensor, "B k"]
+
+
+@dataclass(frozen=True)
 class SortedBags:
     """Bags with their points in bag order, cut into blocks of at most about ``points`` points."""
 
     bags: Bags
     order: Tensor
     blocks: tuple[Block, ...]
+
+    @cached_property
+    def even(self) -> EvenBags | None:
+        """The bags filled up to the size of the largest; None if that is large, or needs many more points."""
+        bags, inputs = self.bags, self.bags.inputs
+        counts = torch.bincount(bags.bag, minlength=bags.count)
+        most = int(counts.max())
+        if most > _MOST_EACH or most * bags.count > _MOST_PADDING * len(inputs):
+            return None
+        place = torch.arange(len(inputs), device=inputs.device) - (counts.cumsum(0) - counts)[bags.bag]
+        points = inputs.new_zeros(bags.count, most, inputs.shape[1])
+        weights = inputs.new_zeros(bags.count, most)
+        points[bags.bag, place], weights[bags.bag, place] = inputs - inputs.mean(0), bags.weights
+        return EvenBags(points, weights)
 
     def membership(self, block: Block) -> Float[Tensor, "b n"]:
         """Aggregation weights of one block's bags over its points, dense (b, n)."""

@@ -2,23 +2,31 @@
 
 Each tile is evaluated once; derivatives are summed over the bags like the kernel itself: ``∂K̄_ij/∂θ = Σ_{l∈i, r∈j} w_l
 w_r ∂k(x_l, x_r)/∂θ`` (Chau et al. 2021, eq. 8-10 at bag level).
+
+Gaussian terms need no tile of squared differences: ``(u − v)² = u² − 2uv + v²``, so sums over the points of one bag
+with weights 1, u and u² are enough for a kernel and its derivatives.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import gpytorch
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from deconditioning.bag_sums.blocks import Block, SortedBags
+from deconditioning.bag_sums.blocks import Block, EvenBags, SortedBags
 from deconditioning.errors import Check
+from deconditioning.kernels.families.gaussian import Gaussian
 from deconditioning.kernels.families.linear import Linear
 from deconditioning.kernels.families.radial import Profile, Radial
 from deconditioning.observations import Bags
 
 #: Entries all derivatives of K̄ may take together (float64: 400 MB).
 MOST_ENTRIES = 50_000_000
+#: Kernel values of a tile (float64: 320 kB), which stays in a core's cache, and its points in rows.
+_TILE, _ROWS = 40_000, 200
+#: Sums over the points of bags in rows that are held at once.
+_MOST_SUMS = 2_000_000
 
 
 class _Scaled:
@@ -68,12 +76,14 @@ def leaves(kernel: gpytorch.kernels.Kernel) -> list[Tensor]:
 
     As autograd sees them.
     """
-    result: list[Tensor] = []
-    for term in kernel.kernels:
-        result.append(term.outputscale)
-        for factor in term.base_kernel.kernels:
-            scales = factor.variance if isinstance(factor.family, Linear) else factor.lengthscale
-            result += [scales, *(parameter.read(factor) for parameter in factor.family.parameters)]
+    return [leaf for term in kernel.kernels for leaf in _leaves_of(term)]
+
+
+def _leaves_of(term: gpytorch.kernels.Kernel) -> list[Tensor]:
+    result: list[Tensor] = [term.outputscale]
+    for factor in term.base_kernel.kernels:
+        scales = factor.variance if isinstance(factor.family, Linear) else factor.lengthscale
+        result += [scales, *(parameter.read(factor) for parameter in factor.family.parameters)]
     return result
 
 
@@ -91,17 +101,36 @@ def fits(kernel: gpytorch.kernels.Kernel, entries: int) -> bool:
 def gram_with_gradients(
     kernel: gpytorch.kernels.Kernel, bags: SortedBags, tile: int, check: Check
 ) -> tuple[Float[Tensor, "B B"], Float[Tensor, "p B B"]]:
-    """``K̄`` and its derivative in every number of ``leaves(kernel)``, in their order; ``check`` runs before a tile."""
+    """``K̄`` and its derivative in every number of ``leaves(kernel)``, in their order; ``check`` runs before a tile.
+
+    Gaussian terms of bags of about the same size go by products of matrices, the others tile by tile.
+    """
     with torch.no_grad():
-        terms, count = _terms(kernel, bags.bags.inputs), bags.bags.count
-        total = bags.bags.inputs.new_empty(count, count)
-        slopes = total.new_empty(_derivatives(terms), count, count)
-        for i, row in enumerate(bags.blocks):
-            for column in bags.blocks[i:]:
-                block = (slice(row.first, row.last), slice(column.first, column.last))
-                value, slope = _pair_sums(terms, bags.bags, row, column, tile, check)
-                total[block], slopes[:, block[0], block[1]] = value, slope
-                total[block[::-1]], slopes[:, block[1], block[0]] = value.T, slope.transpose(1, 2)
+        even = bags.even if any(_is_gaussian(term) for term in kernel.kernels) else None
+        others = [term for term in kernel.kernels if even is None or not _is_gaussian(term)]
+        totals, slopes = _by_tiles(others, bags, tile, check)
+        parts = list(slopes.split([sum(leaf.numel() for leaf in _leaves_of(term)) for term in others]))
+        for place, term in enumerate(kernel.kernels):
+            if even is not None and _is_gaussian(term):
+                total, slope = _gaussian_with_gradients(term, even, check)
+                totals += total
+                parts.insert(place, slope)
+        return totals, torch.cat(parts)
+
+
+def _by_tiles(
+    kernels: Sequence[gpytorch.kernels.Kernel], bags: SortedBags, tile: int, check: Check
+) -> tuple[Float[Tensor, "B B"], Float[Tensor, "p B B"]]:
+    """``K̄`` of these terms, and its derivatives, one pair of blocks after another."""
+    terms, count = _terms(kernels, bags.bags.inputs), bags.bags.count
+    total = bags.bags.inputs.new_zeros(count, count)
+    slopes = total.new_empty(_derivatives(terms), count, count)
+    for i, row in enumerate(bags.blocks if terms else ()):
+        for column in bags.blocks[i:]:
+            block = (slice(row.first, row.last), slice(column.first, column.last))
+            value, slope = _pair_sums(terms, bags.bags, row, column, tile, check)
+            total[block], slopes[:, block[0], block[1]] = value, slope
+            total[block[::-1]], slopes[:, block[1], block[0]] = value.T, slope.transpose(1, 2)
     return total, slopes
 
 
@@ -110,7 +139,7 @@ def diagonal_with_gradients(
 ) -> tuple[Float[Tensor, " B"], Float[Tensor, "p B"]]:
     """``K̄_jj`` and its derivatives, from the pairs inside each block of bags alone."""
     with torch.no_grad():
-        terms = _terms(kernel, bags.bags.inputs)
+        terms = _terms(kernel.kernels, bags.bags.inputs)
         parts = [_pair_sums(terms, bags.bags, block, block, tile, check) for block in bags.blocks]
         slopes = [slope.diagonal(dim1=1, dim2=2) for _, slope in parts]
         return torch.cat([value.diagonal() for value, _ in parts]), torch.cat(slopes, dim=1)
@@ -131,7 +160,7 @@ def cross_with_gradients(
         )
         end = len(both.inputs)
         column = Block(count, count + len(inputs), end - len(inputs), end)
-        terms = _terms(kernel, both.inputs)
+        terms = _terms(kernel.kernels, both.inputs)
         total = inputs.new_empty(count, len(inputs))
         slopes = inputs.new_empty(_derivatives(terms), count, len(inputs))
         for block in bags.blocks:  # written in place: small results kept between tiles would break the heap into pieces
@@ -153,10 +182,9 @@ def _pair_sums(
     return total, slopes
 
 
-def _terms(kernel: gpytorch.kernels.Kernel, inputs: Tensor) -> _Terms:
+def _terms(kernels: Iterable[gpytorch.kernels.Kernel], inputs: Tensor) -> _Terms:
     return [
-        (term.outputscale.detach(), [_read(factor, inputs) for factor in term.base_kernel.kernels])
-        for term in kernel.kernels
+        (term.outputscale.detach(), [_read(factor, inputs) for factor in term.base_kernel.kernels]) for term in kernels
     ]
 
 
@@ -227,3 +255,76 @@ def _product(values: list[Tensor]) -> Tensor:
     for value in values[1:]:
         out = out * value
     return out
+
+
+def _is_gaussian(term: gpytorch.kernels.Kernel) -> bool:
+    """Whether every factor of a term is Gaussian."""
+    return all(isinstance(factor.family, Gaussian) for factor in term.base_kernel.kernels)
+
+
+def _gaussian_with_gradients(
+    term: gpytorch.kernels.Kernel, bags: EvenBags, check: Check
+) -> tuple[Float[Tensor, "B B"], Float[Tensor, "p B B"]]:
+    """``K̄`` of a term whose factors are Gaussian, and its derivatives in the scale and in each lengthscale."""
+    scale, factors = term.outputscale.detach(), list(term.base_kernel.kernels)
+    columns = torch.cat([factor.active_dims for factor in factors])
+    lengthscales = [factor.lengthscale.detach().flatten() for factor in factors]
+    wide = [each.expand(len(factor.active_dims)) for each, factor in zip(lengthscales, factors, strict=True)]
+    unit, squares = _gaussian_sums(bags.points[:, :, columns] / torch.cat(wide), bags.weights, check)
+    parts = squares.split([len(each) for each in wide])
+    pairs = zip(lengthscales, parts, strict=True)
+    slopes = [part.sum(0, keepdim=True) if len(each) == 1 else part for each, part in pairs]
+    factor = scale / torch.cat(lengthscales)
+    return scale * unit, torch.cat([unit[None], factor[:, None, None] * torch.cat(slopes)])
+
+
+def _gaussian_sums(
+    scaled: Float[Tensor, "B k c"], weights: Float[Tensor, "B k"], check: Check
+) -> tuple[Float[Tensor, "B B"], Float[Tensor, "c B B"]]:
+    """``K̄_ij = Σ_{l∈i, r∈j} w_l w_r e^{−½|u_l − u_r|²}`` of scaled points u, and the same sums with ``(u_l − u_r)²`` of
+    each column as a factor, ``ℓ ∂K̄/∂ℓ``; the rounding error is that of ``|u|²``."""
+    count, each, width = scaled.shape
+    flat = scaled.reshape(-1, width)
+    half, ones = -0.5 * flat.square().sum(1, keepdim=True), flat.new_ones(len(flat), 1)
+    left, right = torch.cat([flat, half, ones], dim=1), torch.cat([flat, ones, half], dim=1).T.contiguous()
+    powers = torch.cat([torch.ones_like(scaled[:, :, :1]), scaled, scaled.square()], dim=2) * weights[:, :, None]
+    total, slopes = flat.new_empty(count, count), flat.new_empty(width, count, count)
+    step = max(1, min(_ROWS // each, _MOST_SUMS // ((1 + 2 * width) * len(flat))))
+    for first in range(0, count, step):
+        last, begin = min(first + step, count), first * each
+        sums = _over_rows(left[begin : last * each], right[:, begin:], powers[first:last], check)
+        parts = _over_columns(sums, flat[begin:], weights.flatten()[begin:], each)
+        total[first:last, first:], slopes[:, first:last, first:] = parts[0], parts[1:]
+        total[first:, first:last], slopes[:, first:, first:last] = parts[0].T, parts[1:].transpose(1, 2)
+    return total, slopes
+
+
+def _over_rows(
+    left: Float[Tensor, "n p"], right: Float[Tensor, "p m"], powers: Float[Tensor, "b k q"], check: Check
+) -> Float[Tensor, "b q m"]:
+    """Sums over the points of the bags in rows with q weights each, at every point in a column."""
+    bags, each, kinds = powers.shape
+    result = left.new_empty(bags, kinds, right.shape[1])
+    step = max(1, _TILE // len(left))
+    tile, across = left.new_empty(len(left) * step), powers.transpose(1, 2).contiguous()
+    for begin in range(0, right.shape[1], step):
+        check()
+        part = right[:, begin : begin + step]
+        values = tile[: len(left) * part.shape[1]].view(len(left), -1)
+        torch.mm(left, part, out=values).exp_()
+        result[:, :, begin : begin + step] = torch.bmm(across, values.view(bags, each, -1))
+    return result
+
+
+def _over_columns(
+    sums: Float[Tensor, "b q m"], points: Float[Tensor, "m c"], weights: Float[Tensor, " m"], each: int
+) -> Float[Tensor, "kinds b bags"]:
+    """The kernel's sums over pairs of bags, then those of each column, from sums over rows with weights 1, u and u²."""
+    bags, _, size = sums.shape
+    first, second = sums[:, 1:].chunk(2, dim=1)
+    plain = sums[:, 0]
+    parts = [plain * weights]
+    for index, column in enumerate(points.T):
+        part = torch.addcmul(second[:, index], first[:, index], column, value=-2)
+        parts.append(part.addcmul_(plain, column.square()).mul_(weights))
+    return torch.stack([part.view(bags, size // each, each).sum(2) for part in parts])

@@ -91,16 +91,20 @@ def tabulate(bags: Bags, layout: Layout, points: Int[Tensor, " N"], check: Check
         return None
     patterns, which = kinds_of(boxes.patterns)
     pairs, group = _pair_groups(which, boxes.top, boxes.left, patterns, layout)
-    if len(pairs.first) * _count(*_range([pairs.extremes()], layout, check)) > MOST_ENTRIES:
+    if len(pairs.first) * _count(*_range([_distances(pairs.extremes(), layout)])) > MOST_ENTRIES:
         return None  # before all distances are looked at
     parts = pairs.split()
-    low, high = _range(parts, layout, check)
+    distances = [_distances(part, layout, check) for part in parts]
+    low, high = _range(distances)
     count = _count(low, high)
     if len(pairs.first) * count > MOST_ENTRIES:
         return None
     start, radii = radii_between(low, high, bags.inputs)
-    table = torch.cat([_shared_out(part, layout, high, start, count, check) for part in parts])
-    return RadialTable(radii, table, group)
+    table = [
+        _shared_out(distance, _weights(part, layout), high, start, count, check)
+        for part, distance in zip(parts, distances, strict=True)
+    ]
+    return RadialTable(radii, torch.cat(table), group)
 
 
 def radii_between(low: float, high: float, like: Tensor) -> tuple[float, Float[Tensor, " R"]]:
@@ -139,8 +143,9 @@ def _rows(height: int, layout: Layout, device: torch.device) -> tuple[Int[Tensor
     return torch.zeros_like(differences), differences
 
 
-def _distances(pairs: _Pairs, layout: Layout) -> Float[Tensor, "g n D"]:
+def _distances(pairs: _Pairs, layout: Layout, check: Check = never) -> Float[Tensor, "g n D"]:
     """Distances between rows of the two boxes at every offset of their columns."""
+    check()
     _, height, width = pairs.patterns.shape
     row, other = _rows(height, layout, pairs.top.device)
     offsets = torch.arange(1 - width, width, device=pairs.top.device)
@@ -161,42 +166,39 @@ def _weights(pairs: _Pairs, layout: Layout) -> Float[Tensor, "g n D"]:
     return result.new_zeros(len(result), 2 * height - 1, result.shape[2]).index_add_(1, difference, result)
 
 
-def _range(parts: list[_Pairs], layout: Layout, check: Check) -> tuple[float, float]:
+def _range(distances: list[Tensor]) -> tuple[float, float]:
     """The smallest distance that is not zero, and the largest."""
-    result = []
-    for part in parts:
-        check()
-        result.append(_distances(part, layout).flatten())
-    high = max(float(each.max()) for each in result)
-    above = [each[each > ZERO * high] for each in result]
+    high = max(float(each.max()) for each in distances)
+    above = [each[each > ZERO * high] for each in distances]
     low = min((float(each.min()) for each in above if len(each)), default=high)
     return (low, high) if high > 0 else (1.0, 1.0)
 
 
 def _shared_out(
-    pairs: _Pairs, layout: Layout, high: float, start: float, count: int, check: Check
-) -> Float[Tensor, "g columns"]:
+    distance: Float[Tensor, "g n D"], weight: Float[Tensor, "g n D"], high: float, start: float, count: int,
+    check: Check,
+) -> Float[Tensor, "g columns"]:  # fmt: skip
     """Rows of the table: each distance's weight on the nearest radii."""
     check()
-    distance, weight = _distances(pairs, layout).flatten(1), _weights(pairs, layout).flatten(1)
+    distance, weight = distance.flatten(1), weight.flatten(1)
     table = weight.new_zeros(len(weight), 1 + count)
     zero = distance <= ZERO * high
     table[:, 0] = (weight * zero).sum(1)
     group, index = torch.nonzero((weight > 0) & ~zero, as_tuple=True)
     at = (distance[group, index].log() - start) * DENSITY
     first = (at.floor().long() - (NODES // 2 - 1)).clamp(0, count - NODES)
-    shared, flat = lagrange(at - first), table.view(-1)
-    for node, share in enumerate(shared):
-        flat.index_add_(0, group * (1 + count) + 1 + first + node, share * weight[group, index])
+    place, there, flat = group * (1 + count) + first, weight[group, index], table.view(-1)
+    for share in lagrange(at - first):
+        flat.scatter_add_(0, place.add_(1), share.mul_(there))
     return table
 
 
 def lagrange(at: Float[Tensor, "*n"]) -> Iterator[Float[Tensor, "*n"]]:
-    """``Π_{m≠k} (t − m)/(k − m)`` for the nodes k = 0 … 7."""
-    differences = [at - node for node in range(NODES)]
+    """``Π_{m≠k} (t − m)/(k − m)`` for the nodes k = 0 … 7, from products over the nodes before and after each."""
+    after = [torch.ones_like(at)]
+    for node in range(NODES - 1, 0, -1):
+        after.append((at - node).mul_(after[-1]))
+    before = torch.ones_like(at)
     for k in range(NODES):
-        product = torch.ones_like(at)
-        for m, difference in enumerate(differences):
-            if m != k:
-                product *= difference
-        yield product / ((-1) ** (NODES - 1 - k) * factorial(k) * factorial(NODES - 1 - k))
+        yield after.pop().mul_(before).div_((-1) ** (NODES - 1 - k) * factorial(k) * factorial(NODES - 1 - k))
+        before = (at - k).mul_(before)

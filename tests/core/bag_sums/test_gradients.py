@@ -3,9 +3,11 @@
 import pytest
 import torch
 
+from deconditioning.bag_sums import gradients
 from deconditioning.bag_sums.blocks import sort_bags
 from deconditioning.bag_sums.direct import cross_with_gradient, diagonal, gram
 from deconditioning.bag_sums.gradients import fits, in_one_pass
+from deconditioning.errors import never
 from deconditioning.kernels.families.registry import FAMILIES
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.observations import Bags
@@ -43,9 +45,13 @@ SPECS = {
 }
 
 
-def bags_and_weight():
+#: Sizes of bags that differ much, which are summed tile by tile, and that are nearly the same.
+UNEVEN, NEARLY_EVEN = (1, 4, 7, 2, 5), (4, 3, 4, 4, 4)
+
+
+def bags_and_weight(sizes=UNEVEN):
     generator = torch.Generator().manual_seed(0)
-    sizes = torch.tensor([1, 4, 7, 2, 5])
+    sizes = torch.tensor(sizes)
     bag = torch.repeat_interleave(torch.arange(5), sizes)[torch.randperm(19, generator=generator)]
     inputs = torch.randn(19, 3, generator=generator, dtype=torch.float64)
     inputs[3] = inputs[8]  # a pair at distance zero off the diagonal
@@ -55,8 +61,9 @@ def bags_and_weight():
 
 @pytest.mark.parametrize("name", SPECS)
 @pytest.mark.parametrize(("points", "tile"), [(512, 1 << 20), (6, 8), (1, 1)])
-def test_value_and_derivatives_equal_autograd_through_the_whole_matrix(name, points, tile):
-    bags, weight = bags_and_weight()
+@pytest.mark.parametrize("sizes", [UNEVEN, NEARLY_EVEN])
+def test_value_and_derivatives_equal_autograd_through_the_whole_matrix(name, points, tile, sizes):
+    bags, weight = bags_and_weight(sizes)
     kernel, plain = (SPECS[name].build(NAMES) for _ in range(2))
     assert in_one_pass(kernel)
     found = gram(kernel, sort_bags(bags, points), tile=tile)
@@ -72,9 +79,30 @@ def test_value_and_derivatives_equal_autograd_through_the_whole_matrix(name, poi
         assert torch.allclose(ours.grad, theirs.grad, rtol=1e-6, atol=1e-7)
 
 
+def test_bags_of_nearly_the_same_size_are_filled_up_and_others_are_not():
+    uneven, nearly_even = (sort_bags(bags_and_weight(sizes)[0]) for sizes in (UNEVEN, NEARLY_EVEN))
+    assert uneven.even is None and nearly_even.even.points.shape == (5, 4, 3)
+    assert nearly_even.even.weights[1, 3] == 0
+    assert nearly_even.even.weights.sum() == pytest.approx(float(nearly_even.bags.weights.sum()))
+
+
+@pytest.mark.parametrize(("rows", "tile", "most_sums"), [(4, 4, 10**6), (8, 12, 1), (200, 40_000, 10**6)])
+def test_products_of_matrices_do_not_depend_on_their_size(rows, tile, most_sums, monkeypatch):
+    monkeypatch.setattr(gradients, "_ROWS", rows)
+    monkeypatch.setattr(gradients, "_TILE", tile)
+    monkeypatch.setattr(gradients, "_MOST_SUMS", most_sums)
+    bags, kernel = sort_bags(bags_and_weight(NEARLY_EVEN)[0]), SPECS["rbf, one lengthscale each"].build(NAMES)
+    total, slopes = gradients.gram_with_gradients(kernel, bags, 1 << 20, never)
+    monkeypatch.setattr(gradients, "_is_gaussian", lambda term: False)
+    expected, expected_slopes = gradients.gram_with_gradients(kernel, bags, 1 << 20, never)  # tile by tile
+    assert torch.allclose(total, expected, rtol=0, atol=1e-14)
+    assert torch.allclose(slopes, expected_slopes, rtol=0, atol=1e-13)
+
+
 @pytest.mark.parametrize("name", SPECS)
-def test_derivatives_equal_central_differences(name):
-    bags, weight = bags_and_weight()
+@pytest.mark.parametrize("sizes", [UNEVEN, NEARLY_EVEN])
+def test_derivatives_equal_central_differences(name, sizes):
+    bags, weight = bags_and_weight(sizes)
     kernel, blocks = SPECS[name].build(NAMES), sort_bags(bags)
     (gram(kernel, blocks) * weight).sum().backward()
     for parameter in kernel.parameters():
