@@ -29,7 +29,7 @@ from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.essential import aside
 from pages.kit.controls.settings import controls
-from pages.kit.layout.page_layout import evidence, explain
+from pages.kit.layout.page_layout import evidence, explain, lead
 from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
@@ -78,7 +78,7 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     """The controls, and both embeddings at their values."""
     layout = choose()
     result, sample = _compared(layout), _sampled(layout)
-    st.markdown(verdict(layout, result, sample.bags.sizes))
+    lead(verdict(layout, result, sample.bags.sizes))
     with st.sidebar:
         at = controls(SliceSettings).y
     dark = is_dark()

@@ -26,7 +26,7 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.essential import aside, group
 from pages.kit.controls.settings import controls
 from pages.kit.layout.escaping import plain
-from pages.kit.layout.page_layout import explain
+from pages.kit.layout.page_layout import explain, lead
 from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
@@ -100,7 +100,7 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
             if best == "gpdr"
             else f"is less accurate than *{model_name(best)}* on this draw"
         )
-        st.markdown(
+        lead(
             "Simulated people, each with many measurements x and one outcome. How much does a measurement at x add to "
             "the outcome? The estimate, a Gaussian process, is the solid line with the band. "
             f"{_in_band(result)} Its posterior risk, a mean squared error, is **{risks['gpdr']:.4f}**: it {verb}."
@@ -108,7 +108,7 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
         return
     best = max(r2, key=r2.__getitem__)
     also = "the most of all methods" if best == "gpdr" else f"*{model_name(best)}* the most, {100 * r2[best]:.1f} %"
-    st.markdown(
+    lead(
         f"For held-out subjects, the Gaussian process explains **{100 * r2['gpdr']:.1f} %** of the variance of "
         f"{plain(chosen.prepared.subjects.outcome_name)}, {also}. {chosen.words}"
     )

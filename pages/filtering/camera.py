@@ -30,7 +30,7 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import aside
 from pages.kit.controls.settings import controls
-from pages.kit.layout.page_layout import evidence, explain
+from pages.kit.layout.page_layout import evidence, explain, lead
 from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
@@ -104,7 +104,7 @@ def summary(data: CameraData, result: _ByMethod) -> None:
     """Who comes nearest, and what the filters say of themselves."""
     errors = {name: float(angles_between(e.rotations, data.truth).mean()) for name, e in result.items()}
     best = min(errors, key=errors.__getitem__)
-    st.markdown(
+    lead(
         "A camera turns in a room. **Hidden**: which way it looks. **Observed**: one small noisy frame at every step. "
         f"**Given** to every filter: {data.spec.train} frames with their rotations. Over {len(data.truth)} frames the "
         f"mean error is **{min(errors[name] for name in KERNELS):.1f}°** for the kernel Bayes filter (better of two "

@@ -20,7 +20,7 @@ from pages.kit.controls.essential import labelled
 from pages.kit.controls.level import at_both_levels
 from pages.kit.controls.missing_switch import table_missing
 from pages.kit.layout.escaping import plain
-from pages.kit.layout.page_layout import refusal
+from pages.kit.layout.page_layout import lead, refusal
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.uploaded import content_bytes
 from pages.kit.session import Key
@@ -148,7 +148,7 @@ def _followed(series: Series, steps: int, settings: FilterSettings) -> Followed:
 def _write_summary(followed: Followed, series: Series, table: Table) -> None:
     errors = followed.errors
     others = [f"{words.phrase(name)} {errors[name]:.3f}" for name in ("kalman", "nearest") if name in errors]
-    st.markdown(
+    lead(
         f"**Hidden**: {plain(', '.join(series.state_names))}. **Observed**: "
         f"{plain(', '.join(series.observation_names))}. **Given**: the first {len(followed.points)} steps of "
         f"{plain(table.source)} as examples. Over the last {len(followed.truth)} steps the mean square error of the "

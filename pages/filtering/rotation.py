@@ -24,7 +24,7 @@ from pages.filtering.player import player
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import controls
-from pages.kit.layout.page_layout import evidence
+from pages.kit.layout.page_layout import evidence, lead
 from pages.kit.layout.theme import is_dark
 from pages.kit.tools.study_sweep import OnPage, offer
 
@@ -80,7 +80,7 @@ def _write_summary(result: Followed, system: RotationSystem) -> None:
     best = _best(errors)
     track = "wavy circle" if system.b else "circle"
     most = "" if best in ("kbr", "ekf") else f" Most accurate: the {words.phrase(best)}."
-    st.markdown(
+    lead(
         f"A point moves along a {track}. **Hidden**: where it is. **Observed**: one noisy position at every step. "
         f"**Given** to the kernel Bayes filter: {len(result.points)} examples and no equation. Its mean square error "
         f"is **{errors['kbr']:.4f}**; that of the extended Kalman filter, which knows {_parameters(system)}, is "

@@ -24,6 +24,7 @@ from pages.kernel_bayes.errors import TITLES
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import controls
 from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.page_layout import lead
 from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.layout.weight_words import weights_sentence
@@ -56,7 +57,7 @@ def _answers(
 def summary(settings: KernelBayesSettings, answer: Answer, exact: np.ndarray) -> None:
     """What is hidden, seen and given, and what the rule says beside the exact mean."""
     y = _vector(np.array(settings.observed))
-    st.markdown(
+    lead(
         f"**Hidden**: x. **Observed**: y = {y}. **Given**: {settings.pairs} examples of both, and {settings.prior} "
         f"draws of the prior of x. By the rule, the posterior mean of x is **{_vector(answer.mean)}**; the exact value "
         f"is {_vector(exact)}."

@@ -8,7 +8,7 @@ from deconditioning.studies.kernel_bayes.prior_effect import FIRST, PriorEffect,
 from deconditioning.studies.kernel_bayes.study import GaussianSpec, make_gaussian
 from deconditioning.wording import number
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.layout.page_layout import explain
+from pages.kit.layout.page_layout import explain, lead
 from pages.kit.layout.theme import is_dark
 
 NAMES = {
@@ -63,7 +63,7 @@ def _write_summary(result: PriorEffect, y: float) -> None:
         if abs(small) < 0.1
         else "for these pairs the limit is not reached in 64-bit arithmetic"
     )
-    st.markdown(
+    lead(
         f"The prior is shifted by one sd, which shifts the exact posterior mean at y = {y:.1f} by "
         f"{result.exact[1] - result.exact[0]:.2f}. Kernel Bayes' rule gives **{fair:.2f}** of this shift at δ = "
         f"0.01 and **{0.0 if abs(small) < 0.005 else small:.2f}** at the smallest δ: {limit}."

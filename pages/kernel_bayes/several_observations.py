@@ -15,6 +15,7 @@ from pages.kernel_bayes.errors import TITLES
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import controls
+from pages.kit.layout.page_layout import lead
 from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 
@@ -59,7 +60,7 @@ def observed(dimension: int) -> tuple[KernelBayesSettings, Means]:
     problem = problem_of(spec)
     result = _kernel_means(spec, settings.rule) | _other_means(spec)
     exact, covariance = problem.posterior(problem.tests)
-    st.markdown(verdict(spec, _errors(result, exact), float((exact**2).sum(1).mean())))
+    lead(verdict(spec, _errors(result, exact), float((exact**2).sum(1).mean())))
     shown = {name: result[name][index] for name in _SHOWN}
     figure = coordinates_plot(
         exact[index], np.sqrt(np.diag(covariance)), shown,

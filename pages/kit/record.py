@@ -110,6 +110,7 @@ class PageRecord:
     dialog: bool = False
     title: str = ""
     question: str = ""
+    lead: str = ""
     method: tuple[str, str] = ("", "")
 
     def values(self) -> dict[str, Any]:
@@ -155,6 +156,11 @@ def record_figure(key: str, figure: Prepared) -> None:
 def record_title(title: str, question: str) -> None:
     """The page's title and the question that it answers."""
     page_record().title, page_record().question = title, question
+
+
+def record_lead(sentence: str) -> None:
+    """What the page shows, in a sentence of Markdown."""
+    page_record().lead = sentence
 
 
 def record_method(sentence: str, source: str) -> None:

@@ -11,7 +11,7 @@ from deconditioning.studies.likelihood_free.study import Inference
 from deconditioning.wording import number, signed
 from pages.kit.controls.essential import aside
 from pages.kit.layout.escaping import plain, sentence_of
-from pages.kit.layout.page_layout import explain
+from pages.kit.layout.page_layout import explain, lead
 from pages.kit.layout.score_table import score_table
 from pages.kit.runs.stored_results import stored
 from pages.likelihood_free import picture
@@ -71,7 +71,7 @@ def summary(inference: Inference, method: str) -> float:
         words += f" is {between}"
         if (held := _held(inference, method)) is not None:
             words += f". The intervals of all parameters contain {held} true values"
-    st.markdown(_minus(f"{words}."), help=_minus(" ".join(more)) or None)
+    lead(_minus(f"{words}."), help=_minus(" ".join(more)) or None)
     st.caption(_situation(inference))
     for other, sentence in inference.refused.items():
         st.warning(f"{TITLES[other]}: {sentence_of(sentence)}")

@@ -17,7 +17,7 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.program_values import set_values
 from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import sentence_of
-from pages.kit.layout.page_layout import explain
+from pages.kit.layout.page_layout import explain, lead
 from pages.kit.layout.theme import is_dark
 from pages.kit.layout.weight_words import weights_sentence
 from pages.kit.tools import study_sweep
@@ -76,7 +76,7 @@ def _write_summary(posterior: Posterior, at: float) -> None:
     if "herded" in posterior.moments:
         mean, sd = posterior.moments["herded"]
         words += f"; {len(posterior.herded)} samples (kernel herding) give **{signed(mean, 2)}** and **{sd:.2f}**"
-    st.markdown(f"{words}.")
+    lead(f"{words}.")
     if posterior.lost:
         st.warning(f"No samples can be drawn here. {sentence_of(posterior.lost)}")
 

@@ -29,7 +29,7 @@ from pages.kit.chart.background import ended, get_background, redraw_when, sessi
 from pages.kit.chart.picture_first import part_first, picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
-from pages.kit.layout.page_layout import explain
+from pages.kit.layout.page_layout import explain, lead
 from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.record import record_numbers
@@ -122,7 +122,7 @@ def _sentence(method: str, line_fit: LineFit, scores: dict[str, float]) -> None:
     if line_fit.evidence is not None:
         record_numbers(evidence=line_fit.evidence)
     title = f"{TITLES[method][0].lower()}{TITLES[method][1:]}"
-    st.markdown(
+    lead(
         f"**Known**: pairs (x, y) and, at other y, pairs (y, z). **Unknown**: the function z = f(x). The {title} "
         f"recovers f with RMSE **{scores['rmse']:.3f}**; its band of ±2 sd {_covers(scores['coverage_2sd'])}. The log "
         f"evidence is **{signed(line_fit.evidence, 1)}**."

@@ -26,7 +26,7 @@ from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.controls.settings import control
-from pages.kit.layout.page_layout import explain
+from pages.kit.layout.page_layout import explain, lead
 from pages.kit.layout.theme import is_dark
 from pages.kit.record import record_numbers
 from pages.kit.tools import study_sweep
@@ -85,7 +85,7 @@ def _there_and_back() -> tuple[Operators, tuple[str, str], float, float, float]:
     )  # fmt: skip
     result = round_trip(operators, *values)
     record_numbers(comes_back=_share_back(result))
-    st.markdown(there_and_back(result))
+    lead(there_and_back(result))
     _pictures(line, result, which == ROUND_TRIP[0])
     return operators, texts, lam, epsilon, at
 

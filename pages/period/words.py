@@ -9,7 +9,7 @@ from deconditioning.verification.report import Verification
 from deconditioning.verification.series import BILINEAR
 from deconditioning.wording import number
 from pages.kit.layout.escaping import MISSING, plain
-from pages.kit.layout.page_layout import warnings
+from pages.kit.layout.page_layout import lead, warnings
 from pages.kit.record import record_scores
 from pages.period.controls import Shown
 
@@ -21,7 +21,7 @@ def sentence(shown: Shown) -> None:
     known = f"The archive contains {shown.training} earlier times." if shown.training else "No fine field is known."
     times = f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}" if len(series) > 1 else series.labels[0]
     at = "at each, " if len(series) > 1 else ""
-    st.markdown(f"{times}: {at}{cells:,} coarse cells become a map of {pixels:,} pixels. {known}{_how_good(shown)}")
+    lead(f"{times}: {at}{cells:,} coarse cells become a map of {pixels:,} pixels. {known}{_how_good(shown)}")
     if "warp" in result.diagnostics:
         st.caption(plain(result.diagnostics["warp"]))
     warnings(result.warnings)

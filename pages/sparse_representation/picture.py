@@ -20,6 +20,7 @@ from deconditioning.studies.sparse_representation.study import (
 from deconditioning.wording import number, signed
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.layout.page_layout import lead
 from pages.kit.layout.theme import is_dark
 from pages.sparse_representation.controls import LEARNABLE, choose_values
 from pages.sparse_representation.learned import shown_data, toy_of
@@ -137,7 +138,7 @@ def _represented(toy: Toy, count: int, learned: dict[str, SparseRepresentation])
     count = len(represented.locations)
     other = ("random" if stand != "random" else "learned") if learned else "even"
     compared = _at_values(toy, count, other, values, learned)
-    st.markdown(
+    lead(
         f"Log evidence of these {count} {stand} points: **{signed(represented.evidence, 1)}**; of {other} points with "
         f"the same kernel {signed(compared.evidence, 1)}. Higher is better."
     )

@@ -21,6 +21,7 @@ from deconditioning.studies.swiss_roll.study import data_for, inducing_points, p
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
+from pages.kit.layout.page_layout import lead
 from pages.kit.layout.theme import is_dark
 from pages.swiss_roll import controls
 
@@ -133,7 +134,7 @@ def _posterior_picture(
     right = _right(shown, roll.truth.numpy(), view, limits)
     figure = roll_in_space(roll.inputs.numpy(), **right, height=460, dark=is_dark())
     plotly_live(figure, "roll-right")
-    st.markdown(_sentence(shown, spec, view))
+    lead(_sentence(shown, spec, view))
     return spec, view
 
 

@@ -75,8 +75,6 @@ def test_a_study_is_walked_by_keyboard_and_the_same_in_a_file(new_page: Callable
 def walk_study(page: Page, deck) -> list[list[float]]:
     """To the first figure and the end and back; returns what its lines go through."""
     expect(deck).to_have_attribute("data-slide", "question")
-    page.keyboard.press("ArrowRight")
-    expect(deck).to_have_attribute("data-slide", "figure-0")
     expect(deck.locator(".deck-plot")).to_have_attribute("data-drawn", "figure-0")
     expect(deck.get_by_role("figure")).to_have_attribute("aria-label", re.compile("RMSE \\w"))
     drawn = lines_on(page, ".deck-plot")

@@ -74,7 +74,7 @@ def test_a_study_is_taken_away_and_presented(
     deck = deck_of(page)
     slides, drawn = deck["slides"], charts(page)
     assert not page.exception and len(drawn) >= 2
-    shown = [slide for slide in slides if slide["kind"] == "figure" and slide["key"] != "question"]
+    shown = [slide for slide in slides if slide["kind"] == "figure"]
     assert sorted(json.dumps(deck["figures"][slide["figure"]], separators=(",", ":")) for slide in shown) == sorted(
         chart["figure"] for chart in drawn.values()
     )

@@ -207,9 +207,10 @@ const fill = show => {
   show.root.dataset.slide = slide.key;
   show.root.dataset.wide = deck.aspect < 0.62;
   show.root.dataset.stacked = slide.kind === 'words' || (slide.kind === 'checks' && slide.rows[0].length > 5);
+  show.root.dataset.alone = slide.kind === 'figure' && !slide.sentence;
   show.heading.textContent = slide.title;
   side.replaceChildren();
-  make('p', 'deck-sentence', side, { textContent: slide.sentence });
+  if (slide.sentence) make('p', 'deck-sentence', side, { textContent: slide.sentence });
   show.map.hidden = slide.kind !== 'map';
   show.plot.hidden = slide.kind !== 'figure';
   show.plot.setAttribute('aria-label', slide.alt || '');
@@ -234,8 +235,9 @@ const fill = show => {
     }
   } else {
     if (slide.kind === 'checks') drawChecks(show.words, slide);
+    const facts = slide.kind === 'figure' ? side : show.words;
     for (const [name, text] of slide.lines || []) {
-      const line = make('p', 'deck-fact', show.words);
+      const line = make('p', 'deck-fact', facts);
       if (name) make('b', '', line, { textContent: name });
       if (ADDRESS.test(text)) make('a', '', line, { href: text, textContent: text, target: '_blank', rel: 'noopener' });
       else line.append(text);
@@ -243,7 +245,7 @@ const fill = show => {
   }
   if (deck.trust && !slide.given) drawTrust(side, deck.trust);
   show.count.textContent = `${show.index + 1} / ${deck.slides.length}`;
-  show.said.textContent = `${slide.title}. ${slide.sentence}`;
+  show.said.textContent = `${slide.title}. ${slide.sentence || slide.alt || ''}`;
   [...show.dots.children].forEach((dot, i) => { dot.setAttribute('aria-current', i === show.index ? 'step' : 'false'); });
   show.back.disabled = !show.index;
   show.next.disabled = show.index === deck.slides.length - 1;

@@ -10,7 +10,7 @@ from typing import Any
 from deconditioning import __version__
 from deconditioning.figures.printed.figure import paper_figure
 from deconditioning.figures.printed.light import in_light
-from deconditioning.slides.presented import Presented, Slide
+from deconditioning.slides.presented import Presented, Slide, caption_of
 
 _FIGURE = "figure-"
 _SOFTWARE = f"Deconditioning Lab {__version__}"
@@ -19,11 +19,13 @@ _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure of ours, written out as JSON, with its title and what it shows in words and numbers."""
+    """A figure of ours, written out as JSON, with its title, what it shows in words and numbers, for those who cannot
+    see it, and a sentence on it for everybody, where there is one."""
 
     title: str
-    finding: str
+    alt: str
     text: str
+    finding: str = ""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Exhibit:
 
     Parameters
     ----------
-    title, question : of the page.
+    title, question, lead : of the page; the lead is what it shows, in a sentence.
     figures : in the order in which the page has them.
     tables : of scores, each with the sentence above it and its rows as they are written, a heading first.
     settings : those that differ from where the page opens, each with its name and what it holds.
@@ -48,6 +50,7 @@ class Exhibit:
     method: str = ""
     source: str = ""
     address: str = ""
+    lead: str = ""
 
 
 def presented(shown: Exhibit, *, take_away: bool = False) -> Presented:
@@ -76,11 +79,7 @@ def presented(shown: Exhibit, *, take_away: bool = False) -> Presented:
 
 def exhibit_slides(shown: Exhibit) -> list[Slide]:
     """What each slide says; there is none of what the page has not."""
-    figures = [
-        {"key": f"{_FIGURE}{at}", "kind": "figure", "title": drawn.title, "figure": f"{_FIGURE}{at}",
-         "sentence": _without(drawn.title, drawn.finding), "alt": drawn.finding}
-        for at, drawn in enumerate(shown.figures)
-    ]  # fmt: skip
+    figures = [_figure(at, drawn) for at, drawn in enumerate(shown.figures)]
     tables = [
         {"key": f"scores-{at}", "kind": "checks", "title": "Scores", "sentence": caption, "levels": [],
          "rows": [list(row) for row in rows], "lines": []}
@@ -90,7 +89,7 @@ def exhibit_slides(shown: Exhibit) -> list[Slide]:
     sentence = "Settings that differ from the defaults of the page."
     return [
         _question(shown),
-        *figures,
+        *figures[1:],
         *tables,
         *([_words("settings", "Settings", sentence, differ)] if differ else []),
         *([_words("method", "Method", shown.method, [["Learn more", shown.source]])] if shown.method else []),
@@ -99,10 +98,17 @@ def exhibit_slides(shown: Exhibit) -> list[Slide]:
 
 
 def _question(shown: Exhibit) -> Slide:
-    """The first slide: the question beside the first figure."""
-    words = _words("question", shown.title, shown.question, [])
-    figure = {"kind": "figure", "figure": f"{_FIGURE}0", "alt": shown.figures[0].finding} if shown.figures else {}
-    return words | figure
+    """The first slide: the question and what the page shows, beside its first figure."""
+    words = _words("question", shown.title, shown.question, [["", shown.lead]] if shown.lead else [])
+    words["printed"] = f"{shown.question} {shown.lead}".strip()
+    return _figure(0, shown.figures[0]) | words | {"kind": "figure"} if shown.figures else words
+
+
+def _figure(at: int, drawn: Drawn) -> Slide:
+    """A slide of one figure, with a ``caption`` in numbers for paper."""
+    key, caption = f"{_FIGURE}{at}", caption_of({"title": drawn.title, "sentence": _without(drawn.title, drawn.alt)})
+    return {"key": key, "kind": "figure", "title": drawn.title, "figure": key, "sentence": drawn.finding,
+            "caption": caption, "alt": drawn.alt}  # fmt: skip
 
 
 def _words(key: str, title: str, sentence: str, lines: list[list[str]]) -> Slide:

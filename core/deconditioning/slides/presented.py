@@ -39,6 +39,13 @@ def sentence_of(slide: Slide) -> str:
     return str(slide.get("printed") or slide["sentence"])
 
 
+def caption_of(slide: Slide) -> str:
+    """What stands below a slide's figure on paper: its caption, else its title and sentence."""
+    title = slide["title"]
+    ended = title if title.endswith((".", "?", "!")) else f"{title}."
+    return str(slide.get("caption") or f"{ended} {sentence_of(slide)}".strip())
+
+
 def facts_of(slide: Slide) -> list[tuple[str, str]]:
     """Lines of a slide, each with the address that it leads to, or ""."""
     coverage = [f"{promised} % intervals contain {share} %" for promised, share in slide.get("levels", [])]

@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING
 
 from deconditioning.errors import Check, never
 from deconditioning.figures.colours import VERDICTS
-from deconditioning.slides.presented import Presented, Slide, facts_of, sentence_of
+from deconditioning.slides.presented import Presented, Slide, caption_of, facts_of, sentence_of
 
 if TYPE_CHECKING:
     from pptx.slide import Slide as Page
 
-#: Width and height of a page in inches, 16:9, and the room for its picture (left, top, width, height).
+#: Width and height of a page in inches, 16:9, and the room for its picture (left, top, width, height), beside words or
+#: alone.
 PAGE = (13.333, 7.5)
-_STAGE = (0.6, 1.25, 7.6, 5.5)
+_STAGE, _WHOLE = (0.6, 1.25, 7.6, 5.5), (0.6, 1.25, 12.1, 5.9)
 _ASIDE = (8.5, 1.6, 4.3, 4.8)
 #: Of a slide without one: the room of its sentence, the letters of a line of that and of its facts, inches of names.
 _ABOVE, _WIDE, _LONG, _NAMES = (0.6, 1.3, 12.1, 1.0), 86, 112, 2.6
@@ -34,15 +35,16 @@ def powerpoint(presentation: Presented, check: Check = never) -> bytes:
         page = deck.slides.add_slide(deck.slide_layouts[6])
         _write(page, slide["title"], (0.6, 0.4, 12.1, 0.8), 32, bold=True)
         size = 20 if picture is None or len(sentence_of(slide)) < _MUCH else 14
-        _write(page, sentence_of(slide), _ABOVE if picture is None else _ASIDE, size)
+        if sentence_of(slide):
+            _write(page, sentence_of(slide), _ABOVE if picture is None else _ASIDE, size)
         if picture is not None:
-            _place_picture(page, picture, slide["alt"])
+            _place_picture(page, picture, slide["alt"], _STAGE if sentence_of(slide) else _WHOLE)
         else:
             _words(page, slide)
         if presentation.badge is not None and not slide.get("given"):
             colour = VERDICTS[presentation.badge["mark"]][0][1:]
             _write(page, presentation.badge["badge"], (8.5, 6.0, 4.3, 1.0), 14, bold=True, colour=colour)
-        page.notes_slide.notes_text_frame.text = f"{slide['title']}. {sentence_of(slide)}"
+        page.notes_slide.notes_text_frame.text = caption_of(slide)
     stream = io.BytesIO()
     deck.save(stream)
     return stream.getvalue()
@@ -70,11 +72,11 @@ def _write(
         run.hyperlink.address = link
 
 
-def _place_picture(page: "Page", picture: bytes, alt: str) -> None:
+def _place_picture(page: "Page", picture: bytes, alt: str, stage: tuple[float, ...]) -> None:
     """The picture as large as its room allows, with its words for those who cannot see it."""
     from pptx.util import Emu, Inches
 
-    left, top, width, height = (Inches(side) for side in _STAGE)
+    left, top, width, height = (Inches(side) for side in stage)
     shape = page.shapes.add_picture(io.BytesIO(picture), left, top)
     scale = min(width / shape.width, height / shape.height)
     wide, high = Emu(int(scale * shape.width)), Emu(int(scale * shape.height))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from deconditioning.errors import Check, never
 from deconditioning.figures.colours import VERDICTS
 from deconditioning.figures.printed.sheet import HEIGHT, MARGIN, QUIET, SPACING, WIDTH, Sheet, measured, wrapped
-from deconditioning.slides.presented import Presented, Slide, facts_of, sentence_of
+from deconditioning.slides.presented import Presented, Slide, caption_of, facts_of, sentence_of
 
 #: Dots an inch of a page.
 DPI = 220
@@ -28,17 +28,15 @@ def report(presentation: Presented, check: Check = never) -> bytes:
     figures = 0
     for slide in presentation.slides:
         check()
-        picture = None if slide["key"] == "question" else presentation.picture(slide)  # of the first figure
+        picture = presentation.picture(slide)
         if picture is None:
             _section(page, slide, presentation.title)
             continue
         figures += 1
-        page.picture(picture, f"Figure {figures}. {_ended(slide['title'])} {sentence_of(slide)}")
+        if slide["key"] == "question":
+            page.words(sentence_of(slide), _BODY)
+        page.picture(picture, f"Figure {figures}. {caption_of(slide)}")
     return page.sheet.pdf()
-
-
-def _ended(title: str) -> str:
-    return title if title.endswith((".", "?", "!")) else f"{title}."
 
 
 def _section(page: "_Page", slide: Slide, title: str) -> None:

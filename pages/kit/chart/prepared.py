@@ -36,4 +36,4 @@ def prepare(figure: Any) -> Prepared:
     title = (layout.get("title") or {}).get("text") or ""
     engine: Literal["plotly", "canvas"] = "canvas" if drawn_on_canvas(plain) else "plotly"
     alt = meta.get("alt") or "Chart"
-    return Prepared(text, stamp, box, alt, title, engine, meta.get("finding") or alt)
+    return Prepared(text, stamp, box, alt, title, engine, meta.get("finding") or "")

@@ -21,7 +21,7 @@ from pages.kit.layout.glossary import explain_words
 from pages.kit.layout.mathematics import in_parts
 from pages.kit.layout.theme import palette_css
 from pages.kit.pages import GROUPS, PAGES
-from pages.kit.record import page_record, record_method, record_title
+from pages.kit.record import page_record, record_lead, record_method, record_title
 from pages.kit.tools.toolbar import Preset, reserve
 
 _NONE: Essentials = {}
@@ -115,6 +115,12 @@ def warnings(sentences: Iterable[object]) -> None:
     lines = [sentence_of(sentence) for sentence in sentences]
     if lines:
         st.warning(lines[0] if len(lines) == 1 else "\n".join(f"- {line}" for line in lines))
+
+
+def lead(sentence: str, help: str | None = None) -> None:
+    """What the page shows, in a sentence of Markdown; slides begin with it."""
+    st.markdown(sentence, help=help)
+    record_lead(sentence)
 
 
 def explain(sentence: str, equation: str = "", source: str = "", *, label: str = "The equation") -> None:

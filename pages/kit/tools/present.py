@@ -86,12 +86,13 @@ def exhibit() -> Exhibit:
     return Exhibit(
         now.title,
         now.question,
-        tuple(Drawn(_title_of(figure), figure.finding, figure.text) for figure in figures),
+        tuple(Drawn(_title_of(figure), figure.alt, figure.text, figure.finding) for figure in figures),
         tuple((table.caption, table.written) for table in now.tables.values() if table.written),
         tuple((unformatted(name_of(control)), control.text) for control in differ),
         method=unformatted(now.method[0]),
         source=unformatted(now.method[1]),
         address=page_address(level.in_address()),
+        lead=unformatted(now.lead),
     )
 
 
