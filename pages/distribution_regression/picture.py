@@ -250,7 +250,7 @@ def _caption(how: ValidationSettings) -> str:
     learned = (
         "kernel and noise are learned in every fold"
         if how.nested
-        else "the hyperparameters were learned from all outcomes, including the held-out ones"
+        else "hyperparameters as set; those that were learned saw all outcomes, including the held-out ones"
     )
     times = "one partition"
     if how.repeats > 1:

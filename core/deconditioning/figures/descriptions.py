@@ -34,8 +34,9 @@ def off_by(curves: Mapping[str, np.ndarray], truth: np.ndarray) -> str:
 
 
 def _in_sentence(name: str) -> str:
-    """A name inside a sentence: "random points", but "GP on all data"."""
-    return name[:1].lower() + name[1:] if name[1:2].islower() else name
+    """A name inside a sentence: "random points", but "GP on all data" and "Gaussian process"."""
+    proper = name.split(" ")[0].removesuffix("'s") in ("Gaussian", "Kalman", "Bayes", "Nadaraya")
+    return name[:1].lower() + name[1:] if name[1:2].islower() and not proper else name
 
 
 def legend_name(name: str, names: Mapping[str, str]) -> str:

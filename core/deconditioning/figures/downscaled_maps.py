@@ -33,6 +33,8 @@ LeftOut = tuple[np.ndarray, np.ndarray] | None
 _SYMBOLS = {"points": ("diamond", 8), "soundings": ("circle", 5), "areas": ("square", 5)}
 #: Share of the pixels within the limits of the error and the spread.
 _WITHIN = 0.98
+#: Largest values between these shares of the usual limit leave it as it is: a paler map is a better one.
+_STEADY = (1 / 3, 6.0)
 _LONGEST_NAME = 34
 #: What the map of uncertainty may show.
 UNCERTAINTIES = {
@@ -108,13 +110,13 @@ def _largest(values: np.ndarray) -> float:
 
 
 def steady_limit(largest: float, usual: float) -> float:
-    """A limit for values up to ``largest``: ``usual`` · 4ⁿ, nearest in ratio, to two digits.
-
-    So the limit is ``usual`` as long as ``largest`` is within a factor of two of it.
+    """A limit for values up to ``largest``: ``usual``, so that a worse map is darker than a better one, and far from it
+    (`_STEADY`) ``usual`` · 4ⁿ, nearest in ratio, to two digits.
     """
     if largest <= 0 or usual <= 0:
         return max(largest, usual) or 1.0
-    limit = usual * 4.0 ** round(math.log(largest / usual, 4.0))
+    ratio = largest / usual
+    limit = usual * (1.0 if _STEADY[0] < ratio < _STEADY[1] else 4.0 ** round(math.log(ratio, 4.0)))
     return round(limit, 1 - math.floor(math.log10(limit)))
 
 

@@ -65,9 +65,9 @@ def test_the_order_of_the_slides_and_what_they_say() -> None:
     assert question["title"] == "One dimension" and question["sentence"] == "Can f be found?"
     assert question["kind"] == "figure" and question["figure"] == "figure-0" and question["lines"] == [["", LEAD]]
     assert question["caption"].startswith("The hidden function f. From −2.00 to 2.00")
-    assert "RMSE of deconditional mean 0.1" in question["caption"]
+    assert "RMSE 0.1" in question["caption"]
     assert other["sentence"] == "", "what a screen reader says is no sentence of a slide"
-    assert "deconditional mean 0.5" in other["caption"], "root mean square of what was added to f"
+    assert "RMSE 0.5" in other["caption"], "root mean square of what was added to f"
     assert sentence_of(question) == f"Can f be found? {LEAD}"
     assert found["settings"]["lines"] == [["λ", "0.01"]] and found["method"]["sentence"] == "W spreads ỹ."
     assert ["Address", ADDRESS] in found["credits"]["lines"]
@@ -176,7 +176,7 @@ def test_the_words_and_numbers_of_the_report_are_those_of_the_slides(told: Prese
         assert any(cell in line for line in words), cell
     assert any(f"Address: {ADDRESS}" in line for line in words)
     finding = " ".join(words)
-    assert "RMSE of deconditional mean" in finding and "Hsu and Ramos 2019" in finding
+    assert "±2 sd contain" in finding and "Hsu and Ramos 2019" in finding
 
 
 def words_of(pdf: bytes) -> list[str]:

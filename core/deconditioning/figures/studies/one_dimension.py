@@ -126,7 +126,9 @@ def _description(
     if truth is None:
         return descriptions.course(grid, mean)
     others = {name: values for name, values in lines.items() if name != "truth"}
-    near = f"RMSE of {descriptions.off_by({model: mean} | others, truth)}"
+    near = "RMSE of " + descriptions.off_by({model: mean} | others, truth)
+    if not others:  # a curve alone needs no name
+        near = f"RMSE {number(float(np.sqrt(np.nanmean((mean - truth) ** 2))))}"
     return near if sd is None else f"{near}; {descriptions.held(mean, sd, truth)}"
 
 

@@ -33,6 +33,7 @@ def posterior_plot(
     legend_on_the_right(picture)
     width = np.gradient(y)
     means = [float((y * values * width).sum() / (values * width).sum()) for values in (density, prior)]
+    means = [0.0 if abs(mean) < 1e-9 * np.ptp(y) else mean for mean in means]
     drawn = f"; {len(herded)} samples have mean {number(np.mean(herded))}" if len(herded) else ""
     picture["meta"]["alt"] = (
         f"Posterior of {variable}: mean {number(means[0])}; mean of the prior {number(means[1])}{drawn}."
