@@ -13,6 +13,8 @@ from deconditioning.engine.context import Context
 from deconditioning.errors import InputError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from deconditioning.downscaling.source import Source
     from deconditioning.fields.gridded import Fields
     from deconditioning.fields.spec import DownscalingSpec
@@ -166,10 +168,14 @@ def _training(
     if not options.archive:
         return None
     from deconditioning.period.archive.predictors import read_predictors
-    from deconditioning.period.archive.training import read_training
+    from deconditioning.period.archive.training import cost_of, read_training
 
     predictors = read_predictors(source, spec, opened.__getitem__, options.times, options.predictors or (), series)
-    training = read_training(series, _archive(options.archive), options.period or (), predictors)
+    archive, words = _archive(options.archive), options.period or ()
+    cost = cost_of(series, archive, words)
+    if cost and not options.quiet:
+        say(cost)
+    training = read_training(series, archive, words, predictors, _folder(options))
     if not options.quiet:
         for note in training.notes:
             say(f"Note: {note}")
@@ -210,7 +216,7 @@ def _pair(
     from deconditioning.period.series import read_series
 
     upper = read_series(source, replace(spec, target=options.upper), opened.__getitem__, options.times, series)
-    known = read_training(upper, _archive(options.archive), options.period or ())
+    known = read_training(upper, _archive(options.archive), options.period or (), (), _folder(options))
     pair = downscale_pair(series, upper, (training, known), settings, Context(on_report=Progress(options.quiet)))
     if not options.quiet:
         say(f"Note: {pair.lower.diagnostics['warp']}")
@@ -219,6 +225,13 @@ def _pair(
         _write(options, delivery, pair_dataset(pair.lower, pair.upper, statistics))
     above = {f"{options.upper}: {name}": each for name, each in _scores(pair.upper).items()}
     return pair.lower, {**_scores(pair.lower), **above}
+
+
+def _folder(options: argparse.Namespace) -> "Path | None":
+    """The folder of the output, for temporary files; None without an output."""
+    from pathlib import Path
+
+    return Path(options.output).absolute().parent if options.output else None
 
 
 def _archive(file: str) -> "Fields":

@@ -49,9 +49,12 @@ class PixelSums:
     pixels: int
     tile: Callable[[slice], tuple[Float[Tensor, "n p"], Float[Tensor, " p"]]]
 
-    def tiles(self, check: Check = never) -> Iterator[tuple[slice, Float[Tensor, "n p"], Float[Tensor, " p"]]]:
-        """All pixels, a few at a time."""
+    def tiles(
+        self, check: Check = never, most: int | None = None
+    ) -> Iterator[tuple[slice, Float[Tensor, "n p"], Float[Tensor, " p"]]]:
+        """All pixels, a few at a time, at most so many."""
         step = tile_points(len(self.gram), self.gram.device)
+        step = step if most is None else min(step, most)
         for begin in range(0, self.pixels, step):
             check()
             part = slice(begin, min(begin + step, self.pixels))

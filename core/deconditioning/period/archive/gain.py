@@ -14,8 +14,8 @@ Source: Houtekamer and Mitchell 2001, *Monthly Weather Review* 129 (tapering); H
 mixture).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -26,6 +26,8 @@ from deconditioning import linalg
 
 #: Added to the diagonal of the coarse anomalies' covariance, as a share of its mean.
 NOISE = 1e-4
+#: Sets of training times whose coarse anomalies are kept, and their bytes beyond which only two are.
+_SETS, _SETS_BYTES = 12, 500_000_000
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,42 @@ class Mixture:
         return f"{self.share:g} archive{tapered}{', with predictors' if self.predictors else ''}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class CoarseAnomalies:
+    """The climatology ``coefficients`` (h, M) of the coarse values from some times, their anomalies ``a`` (n, M) times
+    ``slope`` (M,), and the degrees of freedom; ``noise`` (M,) is the variance of the archive's cell means about ``a``,
+    and that of ``a`` itself for predictors. ``projector`` (h, n) gives the coefficients of other values at these times.
+    """
+
+    design: Float[Tensor, "n h"]
+    projector: Float[Tensor, "h n"]
+    coefficients: Float[Tensor, "h M"]
+    a: Float[Tensor, "n M"]
+    slope: Float[Tensor, " M"]
+    noise: Float[Tensor, " M"]
+    covariance: Float[Tensor, "M M"]
+    freedom: int
+    _factors: "dict[tuple[Mixture, float], linalg.Factor]" = field(default_factory=dict, init=False, repr=False)
+
+    def of(self, chosen: Int[Tensor, " m"]) -> "CoarseAnomalies":
+        """Some of the coarse values."""
+        return replace(
+            self, coefficients=self.coefficients[:, chosen], a=self.a[:, chosen], slope=self.slope[chosen],
+            noise=self.noise[chosen], covariance=self.covariance[chosen][:, chosen],
+        )  # fmt: skip
+
+    def factor(self, coarse: "CoarseSide", mixture: Mixture, scale: float) -> linalg.Factor:
+        """The factor of the coarse anomalies' covariance in a mixture, the latest one kept; ``scale`` is s²."""
+        if (mixture, scale) not in self._factors:
+            w, used = mixture.share, coarse.used(mixture)
+            kernel = scale * coarse.gram + torch.diag(self.noise)
+            gram = w * self.covariance * coarse.taper(mixture, coarse.cell) + (1 - w) * kernel
+            self._factors.clear()
+            self._factors[mixture, scale] = _factor(gram[used][:, used])
+        return self._factors[mixture, scale]
+
+
+@dataclass(frozen=True, eq=False)
 class CoarseSide:
     """What all pixels share.
 
@@ -62,19 +99,21 @@ class CoarseSide:
     cell: Int[Tensor, " M"]
     distance: Float[Tensor, "C C"]
     is_predictor: Bool[Tensor, " M"]
+    _whole: "tuple[CoarseSide, Tensor] | None" = field(default=None, init=False, repr=False)
+    _sets: dict[bytes, CoarseAnomalies] = field(default_factory=dict, init=False, repr=False)
 
     def used(self, mixture: Mixture) -> Int[Tensor, " m"]:
         """Places of the coarse values that a mixture looks at."""
         return torch.nonzero(~self.is_predictor | mixture.predictors)[:, 0]
 
-    def taper(self, mixture: Mixture) -> Float[Tensor, "C M"]:
-        """ρ between every coarse cell and those with coarse values."""
-        distance = self.distance[:, self.cell]
+    def taper(self, mixture: Mixture, cells: Int[Tensor, " c"]) -> Float[Tensor, "c M"]:
+        """ρ between some coarse cells and those with coarse values."""
+        distance = self.distance[cells][:, self.cell]
         return torch.ones_like(distance) if mixture.reach is None else torch.exp(-0.5 * (distance / mixture.reach) ** 2)
 
     def of(self, chosen: Int[Tensor, " m"]) -> "CoarseSide":
         """Some of the coarse values."""
-        return replace(
+        result = replace(
             self,
             z=self.z[:, chosen],
             truth=self.truth[:, chosen],
@@ -82,6 +121,20 @@ class CoarseSide:
             cell=self.cell[chosen],
             is_predictor=self.is_predictor[chosen],
         )
+        object.__setattr__(result, "_whole", (self, chosen))
+        return result
+
+    def anomalies(self, rows: np.ndarray) -> CoarseAnomalies:
+        """Climatology and anomalies of the training times ``rows``, which all pixels share; the latest are kept."""
+        key = np.asarray(rows).tobytes()
+        if key not in self._sets:
+            if self._whole is not None:
+                return self._whole[0].anomalies(rows).of(self._whole[1])
+            each = 8 * self.z.shape[1] * (self.z.shape[1] + len(rows))
+            while self._sets and len(self._sets) >= max(2, min(_SETS, _SETS_BYTES // each)):
+                self._sets.pop(next(iter(self._sets)))
+            self._sets[key] = _coarse_anomalies(self, rows)
+        return self._sets[key]
 
 
 @dataclass(frozen=True)
@@ -102,38 +155,41 @@ class FineSide:
 
 @dataclass(frozen=True)
 class Anomalies:
-    """A climatology from some times: coefficients of the ``fine`` (h, p) and ``coarse`` (h, M) values, what is left of
-    these, ``r`` (n, p) and ``a`` (n, M), the latter times ``slope`` (M,), and its degrees of freedom; ``noise`` (M,) is
-    the variance of the archive's cell means about ``a``, and that of ``a`` itself for predictors.
+    """A climatology from some times: coefficients ``fine`` (h, p) of some pixels, what is left of their values, ``r``
+    (n, p), and the ``coarse`` side of the same times.
     """
 
     fine: Float[Tensor, "h p"]
-    coarse: Float[Tensor, "h M"]
     r: Float[Tensor, "n p"]
-    a: Float[Tensor, "n M"]
-    slope: Float[Tensor, " M"]
-    noise: Float[Tensor, " M"]
-    freedom: int
+    coarse: CoarseAnomalies
+
+
+def _coarse_anomalies(coarse: CoarseSide, rows: np.ndarray) -> CoarseAnomalies:
+    columns, device = coarse.design[rows], coarse.z.device
+    inverse = np.linalg.pinv(columns, rcond=len(rows) * np.finfo(float).eps)
+    design, projector = torch.as_tensor(columns).to(device), torch.as_tensor(inverse).to(device)
+    coefficients = projector @ coarse.z[rows]
+    left = coarse.z[rows] - design @ coefficients
+    truth = coarse.truth[rows] - design @ (projector @ coarse.truth[rows])
+    slope = (left * truth).sum(0) / left.square().sum(0).clamp_min(1e-30)
+    freedom = max(1, len(rows) - design.shape[1])
+    noise = torch.where(coarse.is_predictor, left, truth - slope * left).square().sum(0) / freedom
+    a = slope * left
+    return CoarseAnomalies(design, projector, coefficients, a, slope, noise, a.T @ a / freedom, freedom)
 
 
 def anomalies(coarse: CoarseSide, fine: FineSide, rows: np.ndarray) -> Anomalies:
     """Climatology and anomalies of the training times ``rows``."""
-    design, values = coarse.design[rows], torch.cat([coarse.z[rows], coarse.truth[rows], fine.y[rows]], dim=1)
-    coefficients = torch.as_tensor(np.linalg.lstsq(design, values.cpu().numpy(), rcond=None)[0]).to(values.device)
-    left = values - torch.as_tensor(design).to(values.device) @ coefficients
-    sizes = [coarse.z.shape[1], coarse.z.shape[1], fine.y.shape[1]]
-    (a, truth, r), (of_z, _, of_y) = left.split(sizes, dim=1), coefficients.split(sizes, dim=1)
-    slope = (a * truth).sum(0) / a.square().sum(0).clamp_min(1e-30)
-    freedom = max(1, len(rows) - design.shape[1])
-    noise = torch.where(coarse.is_predictor, a, truth - slope * a).square().sum(0) / freedom
-    return Anomalies(of_y, of_z, r, slope * a, slope, noise, freedom)
+    shared, y = coarse.anomalies(rows), fine.y[rows]
+    of_y = shared.projector @ y
+    return Anomalies(of_y, y - shared.design @ of_y, shared)
 
 
 def kernel_scale(coarse: CoarseSide, fine: FineSide, known: Anomalies) -> float:
     """s²: mean squared error of predicting fine anomalies by the kernel alone over the mean variance it states."""
     gain = _factor(coarse.gram).solve(fine.cross)
     stated = (fine.prior - (gain * fine.cross).sum(0)).clamp_min(0).mean()
-    return float((known.r - known.a @ gain).square().mean() / stated)
+    return float((known.r - known.coarse.a @ gain).square().mean() / stated)
 
 
 @dataclass(frozen=True)
@@ -147,26 +203,23 @@ class Gain:
     def mean(self, design: np.ndarray, z: Float[Tensor, "t M"]) -> Float[Tensor, "t p"]:
         """``Hc + (z − Hc_z) b G``, the fine values of other times."""
         columns = torch.as_tensor(design).to(z.device)
-        anomaly = (z - columns @ self.known.coarse) * self.known.slope
+        anomaly = (z - columns @ self.known.coarse.coefficients) * self.known.coarse.slope
         return columns @ self.known.fine + anomaly @ self.weights
 
 
 def gains(
     coarse: CoarseSide, fine: FineSide, known: Anomalies, scale: float, mixtures: Sequence[Mixture]
-) -> list[Gain]:
+) -> Iterator[Gain]:
     """The gain of each mixture; ``scale`` is s²."""
-    of_a, of_r = known.a.T @ known.a / known.freedom, known.a.T @ known.r / known.freedom
-    variance_of_archive, result = known.r.square().sum(0) / known.freedom, []
+    shared = known.coarse
+    of_r, variance_of_archive = shared.a.T @ known.r / shared.freedom, known.r.square().sum(0) / shared.freedom
     for mixture in mixtures:
-        w, taper = mixture.share, coarse.taper(mixture)
-        kernel, used = scale * coarse.gram + torch.diag(known.noise), coarse.used(mixture)
-        gram = w * of_a * taper[coarse.cell] + (1 - w) * kernel
-        cross = w * of_r * taper[fine.cell].T + (1 - w) * scale * fine.cross
+        w, used = mixture.share, coarse.used(mixture)
+        cross = w * of_r * coarse.taper(mixture, fine.cell).T + (1 - w) * scale * fine.cross
         weights = torch.zeros_like(cross)
-        weights[used] = _factor(gram[used][:, used]).solve(cross[used])
+        weights[used] = shared.factor(coarse, mixture, scale).solve(cross[used])
         variance = w * variance_of_archive + (1 - w) * scale * fine.prior - (weights * cross).sum(0)
-        result.append(Gain(known, weights, variance.clamp_min(1e-12)))
-    return result
+        yield Gain(known, weights, variance.clamp_min(1e-12))
 
 
 def _factor(gram: Float[Tensor, "M M"]) -> linalg.Factor:

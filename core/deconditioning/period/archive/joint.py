@@ -1,7 +1,7 @@
 """Joint draws of the errors of a prediction with an archive, by Matheron's rule on the mixture of both covariances."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
@@ -13,16 +13,18 @@ from deconditioning.errors import never
 from deconditioning.kernels.families.draws import normal
 from deconditioning.period.archive.gain import NOISE, Anomalies, anomalies
 from deconditioning.period.archive.left_out import Choice, Method, left_out_errors, mixed, spread_of
+from deconditioning.period.archive.outside import Outside, kernel_gain
 from deconditioning.period.archive.setting import Setting
 from deconditioning.period.correlation import correlation_of_errors, days_of
 from deconditioning.period.joint import Residuals, kernel_draws
 
 
-def residuals_of_archive(setting: Setting, choice: Choice) -> Residuals:
+def residuals_of_archive(setting: Setting, choice: Choice, outside: Outside | None = None) -> Residuals:
     """Errors of the mixture: a draw of the archive's tapered covariance and of the kernel, less what cells tell of it.
 
     The archive's part is ``Σ_i r_i(x) g_i(cell(x)) / √N``, ``g_i ~ N(0, ρ)`` over the cells, independent for each time
-    i of the training period; its coarse values are ``Σ_i a_i g_i(cell) / √N``.
+    i of the training period; its coarse values are ``Σ_i a_i g_i(cell) / √N``. Pixels ``outside`` the archive have the
+    kernel's part alone.
     """
     some = setting.some(1000, never)
     method = mixed(choice, setting.coarse, some, setting.parts)
@@ -32,26 +34,34 @@ def residuals_of_archive(setting: Setting, choice: Choice) -> Residuals:
 
     def draw(count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:
         """Standardised errors (count, P)."""
-        return _draw(setting, choice, method, count, generator)
+        return _draw(setting, choice, method, count, generator, outside)
 
     return Residuals(draw, correlation, of_archive=True)
 
 
 def _draw(
-    setting: Setting, choice: Choice, method: Method, count: int, generator: torch.Generator
+    setting: Setting,
+    choice: Choice,
+    method: Method,
+    count: int,
+    generator: torch.Generator,
+    outside: Outside | None = None,
 ) -> Float[Tensor, "count P"]:
     coarse, every, device = setting.coarse, np.arange(len(setting.coarse.z)), setting.coarse.z.device
     share, pixels = choice.mixture.share, len(setting.series.problem.pixel)
     kernel, means = kernel_draws(setting.spec, setting.series.problem, count, generator)
     scale = math.sqrt((1 - share) * choice.scale)
-    kernel, means = scale * kernel.to(device), scale * setting.project.T @ means.to(device)
+    alone = kernel.to(device), setting.project.T @ means.to(device)
+    kernel, means = scale * alone[0], scale * alone[1]
     amplitudes = _amplitudes(setting, choice, count, generator)
     result, targets = torch.full((count, pixels), torch.nan, dtype=torch.float64), None
     for tile, fine in setting.tiles(never):
         known = anomalies(coarse, fine, every)
-        part = math.sqrt(share / known.freedom)
+        part = math.sqrt(share / known.coarse.freedom)
         if targets is None:
-            archive_part = part * torch.stack([amplitudes(int(c)) @ known.a[:, j] for j, c in enumerate(coarse.cell)])
+            archive_part = part * torch.stack(
+                [amplitudes(int(c)) @ known.coarse.a[:, j] for j, c in enumerate(coarse.cell)]
+            )
             targets = means + archive_part + _noise(setting, choice, known, count, generator)
         prior = kernel[tile].T.clone()
         for cell in torch.unique(fine.cell):
@@ -59,7 +69,24 @@ def _draw(
             prior[:, inside] += part * amplitudes(int(cell)) @ known.r[:, inside]
         gain = method(coarse, fine, every)
         result[:, torch.as_tensor(tile)] = ((prior - targets.T @ gain.weights) / gain.variance.sqrt()).cpu()
+    if outside is not None:
+        for tile, errors in _outside(outside, *alone, generator):
+            result[:, torch.as_tensor(tile)] = errors.cpu()
     return result
+
+
+def _outside(
+    outside: Outside, kernel: Float[Tensor, "P D"], means: Float[Tensor, "M D"], generator: torch.Generator
+) -> Iterator[tuple[np.ndarray, Float[Tensor, "D p"]]]:
+    """Standardised errors of the pixels outside the archive, from prior draws of the kernel and their coarse values."""
+    coarse, root = outside.setting.coarse, math.sqrt(outside.scale)
+    noise = coarse.anomalies(np.arange(len(coarse.z))).noise
+    variance = outside.scale * coarse.gram.diagonal() + noise
+    noise = noise + NOISE * variance[~coarse.is_predictor].mean()
+    targets = root * means + noise.sqrt()[:, None] * normal(tuple(means.shape), generator).to(means)
+    for tile, beyond in outside.tiles(never):
+        gain = kernel_gain(coarse, beyond, outside.scale)
+        yield tile, (root * kernel[tile].T - targets.T @ gain.weights) / gain.variance.sqrt()
 
 
 def _noise(
@@ -67,9 +94,9 @@ def _noise(
 ) -> Float[Tensor, "M D"]:
     """The noise of the coarse values that the gain assumes."""
     mixture, coarse = choice.mixture, setting.coarse
-    kernel = (1 - mixture.share) * (choice.scale * coarse.gram.diagonal() + known.noise)
-    variance = mixture.share * known.a.square().sum(0) / known.freedom + kernel
-    noise = (1 - mixture.share) * known.noise + NOISE * variance[coarse.used(mixture)].mean()
+    kernel = (1 - mixture.share) * (choice.scale * coarse.gram.diagonal() + known.coarse.noise)
+    variance = mixture.share * known.coarse.a.square().sum(0) / known.coarse.freedom + kernel
+    noise = (1 - mixture.share) * known.coarse.noise + NOISE * variance[coarse.used(mixture)].mean()
     return noise.sqrt()[:, None] * normal((len(variance), count), generator).to(variance)
 
 

@@ -80,24 +80,29 @@ def composite_objective(
     return loss
 
 
+def composite_pixels(known: np.ndarray, seed: int) -> np.ndarray:
+    """Some of the pixels that are ``known`` (P,), ascending, that the composite likelihood is summed over."""
+    there = np.flatnonzero(known)
+    return np.sort(np.random.default_rng(seed).choice(there, min(_PIXELS, len(there)), replace=False))
+
+
 def learn_composite(
-    problem: DownscalingProblem, settings: DownscaleSettings, a: np.ndarray, r: np.ndarray, context: Any = None
-) -> ModelSpec:
-    """The hyperparameters that predict fine anomalies ``r`` (N, P) best from coarse ones ``a`` (N, M).
+    problem: DownscalingProblem, settings: DownscaleSettings, a: np.ndarray, r: np.ndarray, pixels: np.ndarray,
+    context: Any = None,
+) -> ModelSpec:  # fmt: skip
+    """The hyperparameters that predict fine anomalies ``r`` (N, q) at ``pixels`` best from coarse ones ``a`` (N, M).
 
     Both are in one unit, which should be near the sd of ``a``. Raises ``InputError``, ``Cancelled``.
     """
     context = context or NoReport()
     start, columns, options = _of_anomalies(problem, settings), columns_of(problem), settings.learning()
-    rng = np.random.default_rng(settings.seed)
-    pixels = np.sort(rng.choice(r.shape[1], min(_PIXELS, r.shape[1]), replace=False))
     times = np.unique(np.linspace(0, len(a) - 1, min(_TIMES, len(a))).round().astype(int))
     device = choose(settings.device)
     known = repeats_of(problem, start, torch.as_tensor(a[times].T.copy()), settings, context.check)
     trainable = Trainable(
         start, known.data, columns, hold=options.hold, held_to=centre_of_priors(problem, start, problem.data.bags)
     )  # fmt: skip
-    observed = torch.as_tensor(r[np.ix_(times, pixels)]).to(device)
+    observed = torch.as_tensor(r[times]).to(device)
     objective = composite_objective(trainable, known, problem, pixels, observed, context.check)
     count = len(pixels)
 

@@ -71,7 +71,7 @@ def mixed(choice: Choice, coarse: CoarseSide, some: FineSide, parts: int) -> Met
 
     def gain(coarse: CoarseSide, fine: FineSide, rows: np.ndarray) -> Gain:
         """The gain of the mixture from the training times ``rows``."""
-        return gains(coarse, fine, anomalies(coarse, fine, rows), scales[int(rows.sum())], [choice.mixture])[0]
+        return next(gains(coarse, fine, anomalies(coarse, fine, rows), scales[int(rows.sum())], [choice.mixture]))
 
     return gain
 

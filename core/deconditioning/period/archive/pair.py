@@ -59,7 +59,7 @@ def downscale_pair(
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
     context = context or NoReport()
-    trainings = _at_common_times(*trainings)
+    trainings = _at_common_times(*(each.in_memory("A pair of variables") for each in trainings))
     _check(lower, upper, *trainings)
     middle, span = (_combined(lower, upper, *trainings, of) for of in (_middle, _difference))
     parts = []

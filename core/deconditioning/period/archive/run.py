@@ -4,20 +4,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from deconditioning.device import choose
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import spec_to_settings
 from deconditioning.engine.reporting import NoReport, Stopwatch
-from deconditioning.errors import Check
 from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.times import MONTHS
 from deconditioning.models.learning.repeats import gap_patterns
 from deconditioning.period.archive.by_value import ByValue, standardised
 from deconditioning.period.archive.censoring import dry_limit
 from deconditioning.period.archive.day import DayFactor
-from deconditioning.period.archive.gain import FineSide
+from deconditioning.period.archive.gain import FineSide, Gain
 from deconditioning.period.archive.joint import residuals_of_archive
 from deconditioning.period.archive.left_out import (
     Method,
@@ -27,11 +27,12 @@ from deconditioning.period.archive.left_out import (
     mixed,
     spread_of,
 )
+from deconditioning.period.archive.outside import Outside
 from deconditioning.period.archive.peers import Peer, peers
 from deconditioning.period.archive.seasons import Seasons, regressed
 from deconditioning.period.archive.setting import Setting, parts_of, prepare
 from deconditioning.period.archive.training import Training
-from deconditioning.period.archive.warp_choice import choose_warp_of_period, keeps_means
+from deconditioning.period.archive.warp_choice import choose_warp_of_period, has_warp, keeps_means
 from deconditioning.period.behind_warp import BehindWarp
 from deconditioning.period.run import PeriodResult, of_a_series
 from deconditioning.period.series import Series
@@ -67,6 +68,8 @@ def predicted_with_archive(
     """The prediction without other methods, its left-out CRPS, and whether the target is behind a warp."""
     count, requested = len(series) if times is None else len(times), settings.warp
     settings = of_a_series(series, settings.replace(warp="none"), count)
+    if (training.stored is not None or training.partial) and has_warp(series, training, requested):
+        training = training.in_memory("A warp of the target, which `--warp none` switches off,")
     chosen = choose_warp_of_period(series, training, requested, settings, context)
     censored = chosen.censored
     if censored is None:
@@ -87,8 +90,10 @@ def with_peers(
     result: PeriodResult, training: Training, crps: float, context: Any, *, positive: bool = False
 ) -> PeriodResult:  # fmt: skip
     """The result beside other methods, with a warning where one is better than its left-out ``crps``; ``positive`` if
-    the target cannot be negative.
+    the target cannot be negative. An archive in a file has no other methods.
     """
+    if training.stored is not None:
+        return result
     context.report(message="Comparing with the delta method and ridge regression on the same blocks of time")
     seasons, series = Seasons.of(training.dates, result.series.dates), result.series
     others = peers(series, training, seasons, parts_of(training, seasons), context.check, positive=positive)
@@ -125,9 +130,12 @@ def _gaussian(
     method = mixed(choice, setting.coarse, some, setting.parts)
     left_out = left_out_errors(setting.coarse, some, method, setting.parts)
     context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(series)} times")
-    result = _predicted(setting, method, error_ratio(*left_out), context.check)
+    outside = Outside.of(setting, choice.scale, context.check)
+    result = _predicted(setting, method, error_ratio(*left_out), outside, context)
     day, (known, used) = _day_factor(setting, result.squares)
     means, spreads = (setting.on_grid(rows) for rows in (result.means, result.spreads))
+    if outside is not None and keeps_means(training):
+        means = outside.with_cell_means(means)
     return PeriodResult(
         series, setting.spec, spec_to_settings(settings, setting.spec), means, spreads, result.spread_of,
         day(*used), np.full(len(series), np.nan), watch.seconds(), _warnings(setting),
@@ -136,7 +144,8 @@ def _gaussian(
             "left_out_crps": {words: setting.unit * value for words, value in choice.crps.items()},
             "training_times": len(training), "harmonics": [setting.seasons.annual, setting.seasons.diurnal],
         },
-        residuals_of_archive(setting, choice), by_value=_by_value(setting, some, left_out, day(*known)),
+        residuals_of_archive(setting, choice, outside),
+        by_value=_by_value(result, setting, some, left_out, day(*known)),
     )  # fmt: skip
 
 
@@ -150,36 +159,56 @@ def _better(others: dict[str, Peer], crps: float) -> tuple[str, ...]:
 
 @dataclass(eq=False)
 class _Predicted:
-    """Arrays of the result, (T, P) and (G, P), and the squared standardised left-out errors (N,) behind g(t)."""
+    """Arrays of the result, (T, P) and (G, P), the squared standardised left-out errors (N,) behind g(t), and mean and
+    sd (2, P) of the training period.
+    """
 
     means: np.ndarray
     spreads: np.ndarray
     spread_of: np.ndarray
     squares: np.ndarray
+    usual: np.ndarray
+
+    def place(
+        self, setting: Setting, group: int, at: tuple[np.ndarray, Tensor, Tensor], z: Tensor, gain: Gain, sd: Tensor
+    ) -> None:  # fmt: skip
+        """Fill in some pixels of the times of a group, which have some of the coarse values ``z``."""
+        tile, where, rows = at
+        times = where.cpu().numpy()
+        design = setting.seasons.design([setting.series.dates[time] for time in times])
+        self.spread_of[times] = group
+        self.means[np.ix_(times, tile)] = gain.mean(design, z[where][:, rows]).cpu().numpy()
+        self.spreads[group, tile] = sd.cpu().numpy()
 
 
-def _predicted(setting: Setting, method: Method, ratio: float, check: Check) -> _Predicted:
+def _predicted(
+    setting: Setting, method: Method, ratio: float, outside: Outside | None, context: Any
+) -> _Predicted:  # fmt: skip
     """Means and sds of all pixels, tile by tile; ``ratio`` is λ."""
     series, coarse, pixels = setting.series, setting.coarse, len(setting.series.problem.pixel)
     z = setting.of_series()
-    design = setting.seasons.design(series.dates)
     groups, every = gap_patterns(z.T), np.arange(len(coarse.z))
-    result = _Predicted(np.full((len(series), pixels), np.nan), np.full((len(groups), pixels), np.nan),
-                        np.zeros(len(series), dtype=int), np.zeros(len(every)))  # fmt: skip
-    count = 0
-    for tile, fine in setting.tiles(check):
+    sides = [coarse if len(rows) == len(coarse.cell) else coarse.of(rows) for rows, _ in groups]
+    means, spreads, usual = (np.full((rows, pixels), np.nan) for rows in (len(series), len(groups), 2))
+    result = _Predicted(means, spreads, np.zeros(len(series), dtype=int), np.zeros(len(every)), usual)
+    count, total = 0, int(setting.training.known.sum())
+    for tile, fine in setting.tiles(context.check):
         errors, variance = left_out_errors(coarse, fine, method, setting.parts)
         sd, whole = spread_of(errors, variance, ratio), method(coarse, fine, every)
         result.squares += (errors / sd).square().sum(1).cpu().numpy()
+        result.usual[:, tile] = torch.stack([fine.y.mean(0), fine.y.std(0, correction=0)]).cpu().numpy()
         count += len(tile)
+        context.report(step=count, total=total, message="Predicting pixels")
         for n, (rows, times) in enumerate(groups):
-            all_there = len(rows) == len(coarse.cell)
-            gain = whole if all_there else method(coarse.of(rows), fine.of(rows), every)
-            at = times.cpu().numpy()
-            result.spread_of[at] = n
-            result.means[np.ix_(at, tile)] = gain.mean(design[at], z[times][:, rows]).cpu().numpy()
+            gain = whole if sides[n] is coarse else method(sides[n], fine.of(rows), every)
             more = ratio * (gain.variance - whole.variance).clamp_min(0)
-            result.spreads[n, tile] = (sd.square() + more).sqrt().cpu().numpy()
+            result.place(setting, n, (tile, times, rows), z, gain, (sd.square() + more).sqrt())
+    if outside is not None:
+        for tile, beyond in outside.tiles(context.check):
+            result.usual[:, tile] = torch.stack(outside.usual(beyond)).cpu().numpy()
+            for n, (rows, times) in enumerate(groups):
+                gain = outside.gain(sides[n], beyond.of(rows))
+                result.place(setting, n, (tile, times, rows), z, gain, gain.variance.sqrt())
     result.squares /= count
     return result
 
@@ -198,13 +227,15 @@ def _day_factor(setting: Setting, squares: np.ndarray) -> tuple[DayFactor, tuple
     return DayFactor.fit(squares, *training), (training, series)
 
 
-def _by_value(setting: Setting, some: FineSide, left_out: tuple[Tensor, Tensor], g: np.ndarray) -> ByValue:
+def _by_value(
+    result: _Predicted, setting: Setting, some: FineSide, left_out: tuple[Tensor, Tensor], g: np.ndarray
+) -> ByValue:  # fmt: skip
     """h(x, t) from left-out errors of some pixels, over sd(x) and g (N,) of the training times."""
     errors, variance = left_out
     standard = (errors / spread_of(errors, variance)).cpu().numpy() / g[:, None]
-    y, fine, grid = some.y.cpu().numpy(), setting.training.fine, setting.series.problem.on_grid
+    y = some.y.cpu().numpy()
     s = standardised(y - errors.cpu().numpy(), y.mean(0), y.std(0))
-    return ByValue.fit(standard, s, grid(fine.mean(0)), grid(fine.std(0)))
+    return ByValue.fit(standard, s, *setting.on_grid(result.usual))
 
 
 def _warnings(setting: Setting) -> tuple[str, ...]:

@@ -20,12 +20,15 @@ from deconditioning.fields.problem.scaling import Scale
 from deconditioning.models.indirect_gp import weights_and_noise
 from deconditioning.models.spec import ModelSpec
 from deconditioning.period.archive.gain import CoarseSide, FineSide
-from deconditioning.period.archive.kernel import composite_fits, learn_composite
+from deconditioning.period.archive.kernel import composite_fits, composite_pixels, learn_composite
 from deconditioning.period.archive.seasons import Seasons, regressed
 from deconditioning.period.archive.training import Training
 from deconditioning.period.learning import learn_pooled
 from deconditioning.period.posterior import PixelSums, pixel_sums
 from deconditioning.period.series import Series
+
+#: Values of the training period in a tile, and in a sample of pixels: about twenty arrays of the latter are held.
+_TILE_VALUES, _SAMPLE_VALUES = 8_000_000, 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +56,11 @@ class Setting:
     unit: float
     parts: int = 2
 
-    def fine(self, pixels: np.ndarray, cross: Float[Tensor, "n p"], prior: Float[Tensor, " p"]) -> FineSide:
-        """The fine side of some pixels, from the bag sums there."""
+    def fine(self, pixels: np.ndarray, cross: Float[Tensor, "M p"], prior: Float[Tensor, " p"]) -> FineSide:
+        """The fine side of some pixels, from the kernel's covariances there (`sums_at`)."""
         device = cross.device
-        y = torch.as_tensor(self.training.fine[:, pixels] / self.unit).to(device)
-        return FineSide(y, self.project.T @ cross, prior, torch.as_tensor(self.cell[pixels]).to(device))
+        y = torch.as_tensor(self.training.at(pixels) / self.unit).to(device)
+        return FineSide(y, cross, prior, torch.as_tensor(self.cell[pixels]).to(device))
 
     def with_fine(self, training: Training) -> "Setting":
         """The same with other fine values of the training period."""
@@ -65,15 +68,22 @@ class Setting:
         coarse = replace(self.coarse, truth=truth.to(self.coarse.z.device))
         return replace(self, training=training, coarse=coarse)
 
+    def sums_at(
+        self, chosen: np.ndarray, check: Check
+    ) -> Iterator[tuple[np.ndarray, Float[Tensor, "M p"], Float[Tensor, " p"]]]:
+        """The ``chosen`` pixels, ascending, a few at a time, with the kernel's covariance with the coarse values and
+        its variance.
+        """
+        for part, cross, prior in self.sums.tiles(check, max(1, _TILE_VALUES // len(self.training))):
+            inside = chosen[(chosen >= part.start) & (chosen < part.stop)]
+            if len(inside):
+                rows = torch.as_tensor(inside - part.start).to(cross.device)
+                yield inside, self.project.T @ cross[:, rows], prior[rows]
+
     def tiles(self, check: Check) -> Iterator[tuple[np.ndarray, FineSide]]:
         """All pixels that the archive knows, a few at a time."""
-        known = np.isfinite(self.training.fine[0])
-        for part, cross, prior in self.sums.tiles(check):
-            pixels = np.arange(part.start, part.stop)
-            there = known[pixels]
-            if there.any():
-                mask = torch.as_tensor(there).to(cross.device)
-                yield pixels[there], self.fine(pixels[there], cross[:, mask], prior[mask])
+        for pixels, cross, prior in self.sums_at(np.flatnonzero(self.training.known), check):
+            yield pixels, self.fine(pixels, cross, prior)
 
     def of_series(self) -> Float[Tensor, "T M"]:
         """The coarse values of the series, in units of ``unit``, and predictors, NaN where missing."""
@@ -86,18 +96,13 @@ class Setting:
         return self.unit * np.stack([self.series.problem.on_grid(row) for row in rows])
 
     def some(self, most: int, check: Check) -> FineSide:
-        """At most ``most`` random pixels."""
-        known = np.flatnonzero(np.isfinite(self.training.fine[0]))
+        """At most ``most`` random pixels, fewer where times are many."""
+        known, most = np.flatnonzero(self.training.known), min(most, _SAMPLE_VALUES // len(self.training))
         return self.at(np.sort(np.random.default_rng(0).choice(known, min(most, len(known)), replace=False)), check)
 
     def at(self, chosen: np.ndarray, check: Check) -> FineSide:
         """The ``chosen`` pixels, ascending."""
-        parts = []
-        for part, cross, prior in self.sums.tiles(check):
-            inside = chosen[(chosen >= part.start) & (chosen < part.stop)]
-            if len(inside):
-                rows = torch.as_tensor(inside - part.start).to(cross.device)
-                parts.append(self.fine(inside, cross[:, rows], prior[rows]))
+        parts = [self.fine(*each) for each in self.sums_at(chosen, check)]
         join = (torch.cat([getattr(p, name) for p in parts], dim) for name, dim in
                 (("y", 1), ("cross", 1), ("prior", 0), ("cell", 0)))  # fmt: skip
         return FineSide(*join)
@@ -168,10 +173,10 @@ def _kernel(
     start = starting_spec(problem, settings)
     if not settings.learn:
         return start
-    known = np.isfinite(training.fine[0])
-    if composite_fits(problem, start) and known.all():
-        fine = training.fine / unit
-        return learn_composite(problem, settings, a, fine - design @ regressed(design, fine), context)
+    if composite_fits(problem, start) and (training.known.all() or training.partial):
+        pixels = composite_pixels(training.known, settings.seed)
+        fine = training.at(pixels) / unit
+        return learn_composite(problem, settings, a, fine - design @ regressed(design, fine), pixels, context)
     cells = np.full((len(training), series.coarse.shape[1]), np.nan)
     cells[:, problem.target_cell] = a
     coarse = replace(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,18 @@ from deconditioning.fields.grids.regridding import how_sampled, sample
 from deconditioning.fields.problem.matching import place_matching
 from deconditioning.fields.units import convert
 from deconditioning.period.archive.predictors import NO_PREDICTORS, Predictors, predictors_at
+from deconditioning.period.archive.stored import Collected, Stored, cost_sentence, needs_file
 from deconditioning.period.series import Series
 from deconditioning.period.times import chosen_times, time_dimension
 
 #: Times below which there is nothing to learn a covariance from.
 _LEAST_TIMES = 20
-#: Share of the pixels that a time must have to be used.
+#: Share of the archive's pixels that a time must have to be used.
 _MOST_PIXELS = 0.5
+#: Times that show how much of the region an archive covers, and the share of it that it must cover.
+_TRIED, _LEAST_SHARE = 6, 0.1
+#: Arrays as large as the archive that a warp of the target, or a pair of variables, holds at once.
+_COPIES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +35,14 @@ class Training:
     Parameters
     ----------
     labels, dates : (N,) each time.
-    fine : (N, P) the truth at the prediction pixels of a series, NaN at pixels that lack a value at any time.
+    fine : (N, P) the truth at the prediction pixels of a series, NaN at pixels that lack a value at any time; (N, 0)
+        if it is ``stored`` in a file.
     coarse : (N, M) the coarse values of the series' targets at these times, from the series' own file if it has them.
     cells : (N, M) the means of ``fine`` over the cells; ``coarse`` is the same unless it comes from another model.
     notes : how the archive was read.
     predictors : coarse values of other variables at these times and at those of the series.
+    stored : the truth where it is too large for memory, otherwise None.
+    partial : whether the archive covers only part of the region; ``cells`` are then ``coarse`` where it lacks pixels.
     """
 
     labels: tuple[str, ...]
@@ -43,27 +52,62 @@ class Training:
     cells: np.ndarray
     notes: tuple[str, ...] = ()
     predictors: Predictors = NO_PREDICTORS
+    stored: Stored | None = None
+    partial: bool = False
 
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def known(self) -> np.ndarray:
+        """(P,) the pixels that have a value at every time."""
+        return np.isfinite(self.fine[0]) if self.stored is None else self.stored.known
+
+    def at(self, pixels: np.ndarray) -> np.ndarray:
+        """(N, p) the truth at some pixels, ascending."""
+        return self.fine[:, pixels] if self.stored is None else self.stored.at(pixels)
+
+    def in_memory(self, why: str) -> "Training":
+        """The same with ``fine`` in memory, ``why`` in words; ``InputError`` if that is too large, or partial."""
+        if self.partial:
+            raise InputError(
+                f"{why} needs an archive of the whole region, and this one covers only part of it: give another, or a "
+                "smaller region."
+            )
+        if self.stored is None:
+            return self
+        import psutil
+
+        pixels = len(self.stored.known)
+        needed, free = _COPIES * 8 * len(self) * pixels, psutil.virtual_memory().available
+        if needed > free:
+            raise InputError(
+                f"{why} needs all {len(self):,} times of {pixels:,} pixels of the archive in memory, "
+                f"{needed / 1e9:.0f} GB, and {free / 1e9:.0f} GB are free: choose a shorter training period or a "
+                "region."
+            )
+        fine = self.stored.at(np.arange(pixels))
+        return replace(self, fine=np.where(self.stored.known, fine, np.nan), stored=None)
+
 
 def read_training(
-    series: Series, archive: Fields, words: Sequence[str] = (), predictors: Sequence[Series] = ()
-) -> Training:
+    series: Series, archive: Fields, words: Sequence[str] = (), predictors: Sequence[Series] = (),
+    folder: Path | None = None,
+) -> Training:  # fmt: skip
     """The training period of a series from an archive of the same variable at high resolution.
 
     ``words`` choose its times (`chosen_times`), by default all that are not downscaled. Coarse values come from the
     series' own file if it has these times, which may be another model, else from the archive. The archive is remapped
     to the pixels if its grid is another. ``predictors`` are series of other variables at the same times
-    (`read_predictors`). Raises ``InputError`` for fewer than 20 times, for other units, and for predictors without
-    values at the training times.
+    (`read_predictors`). An archive that is too large for memory is kept in a temporary file in ``folder``. Raises
+    ``InputError`` for fewer than 20 times, for other units, for predictors without values at the training times, and
+    for a disk without enough space.
     """
     problem = series.problem
     name, notes = _variable(archive, series)
     dim = time_dimension(archive, name)
     labels = archive.check(name).extra[dim]
-    requested = chosen_times(labels, words) if words else _others(labels, series.labels)
+    requested = _requested(labels, series, words)
     shared = [n for n in requested if labels[n] in set(series.labels)]
     if shared and words:
         notes.append(
@@ -71,12 +115,19 @@ def read_training(
         )
     picked, how = _picker(archive.grid, problem.grid)
     notes += [f"The archive is remapped to the grid of the covariates: {how}."] if "own values" not in how else []
-    rows, usable = [], []
-    for n in requested:
+    fine, cells, usable = Collected(len(requested), len(problem.pixel), folder), list[np.ndarray](), list[int]()
+
+    def read(n: int) -> tuple[np.ndarray, str]:
+        """Values (P,) at a time, and how units were converted."""
         values, note = convert(archive.values(name, {dim: n}), archive.check(name).units, problem.units, name)
-        row = picked(values).ravel()[problem.pixel]
-        if np.isfinite(row).mean() >= _MOST_PIXELS:
-            rows.append(row)
+        return picked(values).ravel()[problem.pixel], note or ""
+
+    least = _least_pixels(read, requested)
+    for n in requested:
+        row, note = read(n)
+        if np.isfinite(row).sum() >= least:
+            fine.add(row)
+            cells.append(_means(series, row))
             usable.append(n)
         notes += [note] if note and note not in notes else []
     if len(usable) < _LEAST_TIMES:
@@ -84,14 +135,29 @@ def read_training(
             f"The archive has {len(usable)} usable times; at least {_LEAST_TIMES} are needed to learn a climatology "
             "and a covariance: give a longer training period, or leave the archive out."
         )
-    fine, dates = np.stack(rows), tuple(archive.time_of(name, {dim: n}) for n in usable)
-    training = _with_coarse(series, fine, tuple(labels[n] for n in usable), dates, notes)
+    dates = tuple(archive.time_of(name, {dim: n}) for n in usable)
+    training = _with_coarse(series, fine, np.stack(cells), tuple(labels[n] for n in usable), dates, notes)
     return replace(training, predictors=predictors_at(predictors, training.labels, series.labels))
 
 
-def _others(labels: Sequence[str], downscaled: Sequence[str]) -> list[int]:
-    known = set(downscaled)
-    return [n for n, label in enumerate(labels) if label not in known]
+def cost_of(series: Series, archive: Fields, words: Sequence[str] = ()) -> str:
+    """What an archive that is too large for memory costs, as a sentence; empty for others.
+
+    With N times, P pixels and M cells: ``8 N (h + M)`` bytes for … and ``4 N M P`` operations of … .
+    """
+    labels = archive.check(name := _variable(archive, series)[0]).extra[time_dimension(archive, name)]
+    times, pixels = len(_requested(labels, series, words)), len(series.problem.pixel)
+    if not needs_file(times, pixels):
+        return ""
+    return cost_sentence(times, pixels, len(series.problem.target_cell))
+
+
+def _requested(labels: Sequence[str], series: Series, words: Sequence[str]) -> list[int]:
+    """The times of the training period: by default all that are not downscaled."""
+    if words:
+        return chosen_times(labels, words)
+    downscaled = set(series.labels)
+    return [n for n, label in enumerate(labels) if label not in downscaled]
 
 
 def _variable(archive: Fields, series: Series) -> tuple[str, list[str]]:
@@ -109,26 +175,30 @@ def _variable(archive: Fields, series: Series) -> tuple[str, list[str]]:
 
 
 def _with_coarse(
-    series: Series, fine: np.ndarray, labels: tuple[str, ...], dates: tuple[Any, ...], notes: list[str]
-) -> Training:
+    series: Series, fine: Collected, cells: np.ndarray, labels: tuple[str, ...], dates: tuple[Any, ...],
+    notes: list[str],
+) -> Training:  # fmt: skip
     """The training period with coarse values: the series' own where its file has all these times."""
     problem = series.problem
-    gaps = ~np.isfinite(fine).all(axis=0)
-    if gaps.any():
-        notes.append(
-            f"{int(gaps.sum()):,} pixels lack a value at some time of the training period and get no prediction."
-        )
-    cells = cell_means(series, fine)
+    lacking = ~np.isfinite(cells).any(axis=0)
+    partial = bool(lacking.any())
     places = [place_matching(series.file.labels, label) for label in labels]
     matched = [n for n, index in enumerate(places) if index is not None]
-    if series.fine is None and len(matched) >= _LEAST_TIMES:
+    if partial and len(matched) < _LEAST_TIMES:
+        raise InputError(
+            f"The archive has no values in {int(lacking.sum()):,} of {len(lacking):,} cells, and the target's file has "
+            f"{len(matched)} times of the training period: give an archive of the whole region, or coarse values of "
+            "the training period."
+        )
+    notes += _gaps(fine.known, partial)
+    if (series.fine is None or partial) and len(matched) >= _LEAST_TIMES:
         coarse = np.stack([series.file.coarse(int(places[n] or 0))[problem.target_cell] for n in matched])
-        whole = np.isfinite(coarse).all(axis=1) & np.isfinite(cells[matched]).all(axis=1)
+        whole = np.isfinite(coarse).all(axis=1) & np.isfinite(cells[matched][:, ~lacking]).all(axis=1)
         notes.append(f"Coarse values of the training period are those of the target's file, at {whole.sum()} times.")
         chosen = [n for n, ok in zip(matched, whole, strict=True) if ok]
         coarse = coarse[whole]
     else:
-        chosen = [n for n in range(len(fine)) if np.isfinite(cells[n]).all()]
+        chosen = [n for n in range(len(cells)) if np.isfinite(cells[n]).all()]
         coarse = cells[chosen]
         notes.append("Coarse values of the training period are the archive's means over the cells.")
     if len(chosen) < _LEAST_TIMES:
@@ -137,15 +207,56 @@ def _with_coarse(
             "needed: choose another period."
         )
     kept_labels, kept_dates = tuple(labels[n] for n in chosen), tuple(dates[n] for n in chosen)
-    fine = np.where(gaps, np.nan, fine[chosen])
-    return Training(kept_labels, kept_dates, fine, coarse, cells[chosen], tuple(notes))
+    values, stored = fine.finish(np.array(chosen))
+    cells = np.where(partial & ~_whole_cells(series, fine.known), coarse, cells[chosen])
+    return Training(kept_labels, kept_dates, values, coarse, cells, tuple(notes), stored=stored, partial=partial)
+
+
+def _whole_cells(series: Series, known: np.ndarray) -> np.ndarray:
+    """(M,) the cells whose pixels are all known."""
+    problem = series.problem
+    there = problem.on_grid(np.where(known, 1.0, np.nan))
+    covered, total = problem.shares.valid_area(np.isfinite(there), problem.grid.area)
+    return (covered > (1 - 1e-6) * total)[problem.target_cell]
+
+
+def _gaps(known: np.ndarray, partial: bool) -> list[str]:
+    """What becomes of pixels that the archive does not have at every time."""
+    if known.all():
+        return []
+    share = f"{100 * (1 - known.mean()):.2g} % of the pixels"
+    if partial:
+        return [
+            f"The archive covers only part of the region: at {share} its climatology is carried on by the covariates, "
+            "and anomalies come from the kernel alone, with a larger sd."
+        ]
+    return [f"{int((~known).sum()):,} pixels lack a value at some time of the training period and get no prediction."]
+
+
+def _least_pixels(read: Callable[[int], tuple[np.ndarray, str]], requested: Sequence[int]) -> float:
+    """The number of pixels that a time must have to be used: half of the most that some times have.
+
+    Raises ``InputError`` if these are hardly any.
+    """
+    tried = np.unique(np.linspace(0, len(requested) - 1, min(_TRIED, len(requested))).round().astype(int))
+    rows = [np.isfinite(read(requested[n])[0]) for n in tried]
+    most = max((int(row.sum()) for row in rows), default=0)
+    if rows and most < _LEAST_SHARE * len(rows[0]):
+        raise InputError(
+            f"The archive has values at {100 * most / len(rows[0]):.2g} % of the pixels, fewer than "
+            f"{100 * _LEAST_SHARE:g} %: give an archive that covers more of the region, or a smaller region."
+        )
+    return _MOST_PIXELS * most
 
 
 def cell_means(series: Series, fine: np.ndarray) -> np.ndarray:
     """(N, M) means of fine values (N, P) over the cells of the targets."""
+    return np.stack([_means(series, row) for row in fine])
+
+
+def _means(series: Series, row: np.ndarray) -> np.ndarray:
     problem = series.problem
-    means = [problem.shares.mean(problem.on_grid(row), problem.grid.area)[problem.target_cell] for row in fine]
-    return np.stack(means)
+    return problem.shares.mean(problem.on_grid(row), problem.grid.area)[problem.target_cell]
 
 
 def _picker(grid: Grid, onto: Grid) -> tuple[Callable[[np.ndarray], np.ndarray], str]:

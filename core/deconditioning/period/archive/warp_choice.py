@@ -110,7 +110,7 @@ def _candidates(series: Series, training: Training, requested: Any) -> list[Warp
         return [warp]
     if requested not in (AUTO, "none", "box-cox"):
         raise InputError(f"A period has no warp of kind '{requested}': choose 'box-cox', 'none' or 'auto'.")
-    limits, fine = limits_of(series.problem), training.fine[:, np.isfinite(training.fine[0])]
+    limits, fine = limits_of(series.problem), training.at(_some_known(training))
     lowest, usual = float(fine.min()), float(np.abs(fine).mean()) or 1.0
     if requested == "none" or (requested == AUTO and not _suits(series, limits, fine, lowest / usual)):
         return []
@@ -119,6 +119,17 @@ def _candidates(series: Series, training: Training, requested: Any) -> list[Warp
             f"The archive has negative values, such as {number(lowest)}, so the target has no root: leave `warp` out."
         )
     return [Warp("box-cox", 1 / n) for n in _ORDERS]
+
+
+def _some_known(training: Training) -> Int[np.ndarray, " p"]:
+    """All pixels with values, some of them if the archive is in a file."""
+    known = np.flatnonzero(training.known)
+    return known if training.stored is None else known[:: max(1, len(known) // _PIXELS)]
+
+
+def has_warp(series: Series, training: Training, requested: Any) -> bool:
+    """Whether warps are tried, which needs the fine values in memory. Raises ``InputError`` as the choice does."""
+    return bool(_candidates(series, training, requested))
 
 
 def _suits(series: Series, limits: tuple[float, float] | None, fine: np.ndarray, lowest: float) -> bool:

@@ -1,0 +1,135 @@
+"""The fine values of a long training period: in memory, or in a temporary file where they are too large for it.
+
+The file holds one pixel after another, so that all times of a few pixels are read together, in single precision:
+values differ by at most 2⁻²⁴ of their size. It has no name, so that nothing is left of it however a run ends.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from deconditioning.errors import InputError
+from deconditioning.wording import rough_duration
+
+#: Bytes of fine values that are held in memory, and of those that wait to be written together.
+IN_MEMORY, _WAITING = 500_000_000, 128_000_000
+_TYPE = np.dtype(np.float32)
+#: Bytes of memory that every such run needs, of bag sums that are held, and arrays of the coarse values.
+_MEMORY, _SUMS, _COARSE = 2_200_000_000, 1_000_000_000, 6
+#: CPU time of each value of the archive, and of each value and cell.
+_VALUE_S, _PRODUCT_S = 3e-7, 4e-10
+
+
+def needs_file(times: int, pixels: int) -> bool:
+    """Whether so many values are too large for memory."""
+    return 8 * times * pixels > IN_MEMORY
+
+
+def cost_sentence(times: int, pixels: int, cells: int) -> str:
+    """What an archive in a file costs: disk, memory and CPU time by a model that was measured (docs/period.md)."""
+    sums = min(_SUMS, 8 * cells * pixels)
+    memory = _MEMORY + 2 * sums + 8 * cells * (_COARSE * times + 2 * _COARSE * cells)
+    seconds = times * pixels * (_VALUE_S + cells * _PRODUCT_S)
+    return (
+        f"The archive has {times:,} times of {pixels:,} pixels: they are kept in a temporary file of "
+        f"{_TYPE.itemsize * times * pixels / 1e9:.1f} GB, in single precision, which changes values by at most 6·10⁻⁸ "
+        f"of their size. About {memory / 1e9:.1f} GB of memory and {rough_duration(seconds)} of CPU time are needed; "
+        "no other methods are fitted."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """Fine values of N times and P pixels in a file.
+
+    Parameters
+    ----------
+    file : the file, ``width`` values for each pixel.
+    rows : (N,) the times that are used, as places in the file.
+    known : (P,) the pixels that have a value at every time.
+    """
+
+    file: IO[bytes]
+    width: int
+    rows: Int[np.ndarray, " N"]
+    known: Bool[np.ndarray, " P"]
+
+    def at(self, pixels: Int[np.ndarray, " p"]) -> Float[np.ndarray, "N p"]:
+        """The values of some pixels, ascending."""
+        result = np.empty((len(pixels), self.width), _TYPE)
+        for begin, end in _runs(pixels):
+            self.file.seek(int(pixels[begin]) * self.width * _TYPE.itemsize)
+            part = result[begin:end].data.cast("B")
+            while len(part):
+                part = part[self.file.readinto(part) :]  # type: ignore[attr-defined]
+        return np.asarray(result.T[self.rows], dtype=float)
+
+    def some_times(self, chosen: Int[np.ndarray, " n"]) -> "Stored":
+        """Some of the times."""
+        return replace(self, rows=self.rows[chosen])
+
+
+class Collected:
+    """Collects the fine values of one time after another, in memory or in a file beside ``folder``'s others.
+
+    Raises ``InputError`` if the disk has too little space.
+    """
+
+    def __init__(self, times: int, pixels: int, folder: Path | None) -> None:
+        self._width, self._waiting, self._rows = times, list[np.ndarray](), 0
+        self.known: Bool[np.ndarray, " P"] = np.ones(pixels, dtype=bool)
+        self._file = _new_file(times * pixels * _TYPE.itemsize, folder) if needs_file(times, pixels) else None
+        self._most = max(1, _WAITING // (pixels * _TYPE.itemsize))
+
+    def add(self, row: Float[np.ndarray, " P"]) -> None:
+        """The values of the next time."""
+        self.known &= np.isfinite(row)
+        self._waiting.append(row if self._file is None else row.astype(_TYPE))
+        if self._file is not None and len(self._waiting) == self._most:
+            self._write()
+
+    def finish(self, chosen: Int[np.ndarray, " N"]) -> "tuple[np.ndarray, Stored | None]":
+        """The values (N, P) of some of the times, NaN at pixels that lack one at any time, or empty and the file."""
+        if self._file is None:
+            values = np.stack([self._waiting[n] for n in chosen])
+            values[:, ~self.known] = np.nan
+            return values, None
+        self._write()
+        return np.empty((len(chosen), 0)), Stored(self._file, self._width, chosen, self.known)
+
+    def _write(self) -> None:
+        if not self._waiting or self._file is None:
+            return
+        block = np.ascontiguousarray(np.stack(self._waiting).T)
+        for pixel, values in enumerate(block):
+            self._file.seek((pixel * self._width + self._rows) * _TYPE.itemsize)
+            if self._file.write(values.data) < values.nbytes:
+                raise InputError("The disk of the archive's temporary file is full: free some space.")
+        self._rows += len(self._waiting)
+        self._waiting.clear()
+
+
+def _new_file(size: int, folder: Path | None) -> IO[bytes]:
+    """A file of this size without a name in ``folder``, the system's folder of temporary files by default."""
+    place = folder or Path(tempfile.gettempdir())
+    free = shutil.disk_usage(place).free
+    if size > free:
+        raise InputError(
+            f"The archive needs a temporary file of {size / 1e9:.1f} GB, and {place} has {free / 1e9:.1f} GB: choose a "
+            "shorter training period or a region, or write the output to another disk."
+        )
+    file = tempfile.TemporaryFile(dir=place, buffering=0)
+    file.truncate(size)
+    return file
+
+
+def _runs(pixels: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Begin and end of the stretches of consecutive numbers."""
+    ends = np.flatnonzero(np.diff(pixels) != 1) + 1
+    yield from zip([0, *ends], [*ends, len(pixels)], strict=True) if len(pixels) else ()
