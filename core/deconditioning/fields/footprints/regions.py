@@ -11,7 +11,7 @@ from deconditioning.fields.grids.grid import Grid, make_grid
 from deconditioning.fields.grids.pixel_shares import LEAST_SHARE, Shares
 from deconditioning.fields.grids.place import extent_in_words
 from deconditioning.fields.problem.assemble import Sides, assemble
-from deconditioning.fields.problem.cell_weights import weighted, weights_note
+from deconditioning.fields.problem.cell_weights import weights_note, weights_of_pixels
 from deconditioning.fields.problem.chosen_cells import UsedCells
 from deconditioning.fields.problem.coarsened import all_finite
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
@@ -45,7 +45,8 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
         )
     number, shape = _table(*regions.middles())
     regions, size = replace(regions, cell=number), shape[0] * shape[1]
-    shares = weighted(_shares(inside, number, size), covariates, spec, (slice(None), slice(None)))
+    weights = weights_of_pixels(covariates, spec, (slice(None), slice(None)))
+    shares = _shares(inside, number, size).weighted(weights)
     usable = _of_cells(number, size, covered_by(grid, inside, whole)) >= LEAST_SHARE * (1 - 1e-9)
     usable &= shares.valid_area(whole, grid.area)[0] > 0
     values = _of_cells(number, size, regions.value)
@@ -68,9 +69,9 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     notes += _region_notes(regions, inside, usable[number], shares)
     source = f"target: {regions.source}; covariates: {covariates.source}"
     made = assemble(spec, sides, target, (source, covariates.licence), (*notes, *withheld.notes))
-    named = covariates_of(covariates, spec.covariates)
     when = {} if regions.time is None else {"when_and_where": (words_of(regions.time),), "origin": _at(regions.time)}
-    return cells_used.noted(replace(made, regions=regions, covariates=named, **when), withheld)
+    about = {"regions": regions, "covariates": covariates_of(covariates, spec.covariates), "weights": weights, **when}
+    return cells_used.noted(replace(made, **about), withheld)
 
 
 def _at(time: np.datetime64) -> Origin:
