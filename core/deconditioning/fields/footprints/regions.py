@@ -1,6 +1,7 @@
 """Regions with outlines, such as catchments or districts, as the cells of a problem: holes, islands, overlaps."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,7 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     usable &= shares.valid_area(whole, grid.area)[0] > 0
     values = _of_cells(number, size, regions.value)
     error = np.zeros(size) if regions.error is None else _of_cells(number, size, regions.error)
-    cells_used, with_data = UsedCells.of(shape, None), np.isfinite(values + error) & usable
+    with_data, cells_used = np.isfinite(values + error) & usable, UsedCells.of(shape, None)
     withheld = cells_used.withhold(with_data, spec)
     targets = np.flatnonzero(with_data & ~withheld.cells)
     cells = _cells(regions, number, shape, np.bincount(shares.cell, shares.areas(grid.area), size))
@@ -69,14 +70,16 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     notes += _region_notes(regions, inside, usable[number], shares)
     source = f"target: {regions.source}; covariates: {covariates.source}"
     made = assemble(spec, sides, target, (source, covariates.licence), (*notes, *withheld.notes))
-    when = {} if regions.time is None else {"when_and_where": (words_of(regions.time),), "origin": _at(regions.time)}
-    about = {"regions": regions, "covariates": covariates_of(covariates, spec.covariates), "weights": weights, **when}
-    return cells_used.noted(replace(made, **about), withheld)
+    about = _when(regions.time) | {"covariates": covariates_of(covariates, spec.covariates)}
+    return cells_used.noted(replace(made, regions=regions, weights=weights, **about), withheld)
 
 
-def _at(time: np.datetime64) -> Origin:
-    """The origin of values that have a time and no file of fields."""
-    return Origin({"time": (time.astype("datetime64[ns]"), {"standard_name": "time"})})
+def _when(time: np.datetime64 | None) -> dict[str, Any]:
+    """What a problem says of the time of values without a file of fields; nothing where it is not known."""
+    if time is None:
+        return {}
+    at = time.astype("datetime64[ns]"), {"standard_name": "time"}
+    return {"when_and_where": (words_of(time),), "origin": Origin({"time": at})}
 
 
 def _exchanged(grid: Grid, regions: Regions) -> str:
