@@ -24,8 +24,10 @@ from deconditioning.fields.footprints.further_sources import with_further_cells,
 from deconditioning.fields.footprints.region_data import Regions
 from deconditioning.fields.footprints.stations import with_scored_stations, with_stations
 from deconditioning.fields.from_dataset import fields_from_dataset
+from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.reading.opening import open_fields
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.models.learning.objectives import exact_objective
 from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.spec import ModelSpec
@@ -130,7 +132,9 @@ def test_weights_of_the_second_grid_are_those_of_common_areas(base: DownscalingP
     assert not source.stations and source.effects == ("offset",)
 
 
-def like_dense_algebra(joined: DownscalingProblem, spec: ModelSpec, dense: Dense) -> list[Prediction]:
+def like_dense_algebra(
+    joined: DownscalingProblem, spec: ModelSpec, dense: Dense, rel: float = 1e-8
+) -> list[Prediction]:
     """Predictions at once and in tiles, whose evidence, map and scored values are those of dense algebra.
 
     Offsets of further sources do not belong to the scored stations, whose noise is that of the stations, the last.
@@ -144,7 +148,7 @@ def like_dense_algebra(joined: DownscalingProblem, spec: ModelSpec, dense: Dense
     data = matched_data(joined, spec)
     both = [predict(spec, data, joined), predict_tiled(spec, data, joined, joined.inputs)]
     for found in both:
-        assert found.evidence == pytest.approx(dense.evidence, rel=1e-8)
+        assert found.evidence == pytest.approx(dense.evidence, rel=rel)
         assert torch.allclose(found.mean, mean, atol=1e-8)
         assert torch.allclose(found.sd_latent.square(), covariance.diagonal(), atol=1e-8)
         assert torch.allclose(found.sources.scored[0], value, atol=1e-8)
@@ -398,9 +402,57 @@ def test_what_takes_no_further_source_is_refused() -> None:
     found = with_grid(base, second_grid(base))
     with pytest.raises(InputError, match="cannot be combined with a warp"):
         downscale(found, {"warp": "log", "learn": False})
-    weighted = replace(base, spec=replace(base.spec, weights="orog"))
-    with pytest.raises(InputError, match="Means weighted by `orog` take no further source"):
-        with_grid(weighted, second_grid(base))
+    sums = second_grid(base)
+    sums.tas.attrs["cell_methods"] = "area: sum"
+    with pytest.raises(InputError, match="is a sum over each cell, but the means are weighted by `people`"):
+        with_grid(populated(), sums)
+
+
+def populated() -> DownscalingProblem:
+    """The small problem with means weighted by people, of whom there are none in the west."""
+    data = rectilinear(40 + 0.25 * np.arange(12), 5 + 0.25 * np.arange(20))
+    people = np.random.default_rng(4).lognormal(0, 0.7, data.t.shape)
+    people[:, :6] = 0.0
+    data = data.assign(people=(data.t.dims, people, {"units": "1"}))
+    spec = DownscalingSpec("t", ("orog",), block=(4, 4), weights="people", withhold=0.2)
+    return make_problem(fields_from_dataset(data), spec)
+
+
+def test_means_over_further_cells_and_regions_are_weighted_as_those_over_the_cells() -> None:
+    """Against areas from the edges alone times people; the joint model is dense algebra with these weights."""
+    found = populated()
+    areas, whole = overlaps(found, edges(SOUTH, HEIGHT, 6), edges(WEST, WIDTH, 7))
+    mass = areas * found.weights.ravel()
+    cells = np.flatnonzero((areas.sum(axis=1) >= 0.5 * whole) & (mass.sum(axis=1) > 0))
+    with_offset = with_grid(found, second_grid(found, 1.2, 0.3), "sigma")
+    source = with_offset.sources[0]
+    pixel, measurement, weight = source.footprints
+    dense = np.zeros((len(cells), len(found.pixel)))
+    np.add.at(dense, (measurement, pixel), weight)
+    expected = mass[cells][:, found.pixel]
+    np.testing.assert_allclose(dense, expected / expected.sum(axis=1, keepdims=True), atol=1e-10)
+    np.testing.assert_array_equal(source.number, cells)
+    lost = int((areas.sum(axis=1) >= 0.5 * whole).sum()) - len(cells)
+    said = f"{lost} of `data` are left out: none of their pixels has a weight."
+    assert lost > 0 and any(note.endswith(said.split("`data` ")[1]) and str(lost) in note for note in with_offset.notes)
+    both = [with_further_regions(each, squares(found)).sources[0] for each in (found, replace(found, weights=None))]
+    (at, region, people), (_, _, plain) = (each.footprints for each in both)
+    expected = plain * found.weights.flat[found.pixel[at]]
+    np.testing.assert_allclose(people, expected / np.bincount(region, expected)[region], atol=1e-12)
+    joint = with_scored_stations(with_stations(with_offset, stations(found, 9)), stations(found, 5, seed=7))
+    spec = spec_for(joint)
+    like_dense_algebra(joint, spec, Dense(joint, spec), rel=5e-8)  # sums from a table of distances
+
+
+def test_weights_of_one_everywhere_change_no_further_source(base: DownscalingProblem) -> None:
+    ones = replace(base, weights=np.full(base.grid.shape, 0.5), spec=replace(base.spec, weights="one"))
+    for found in (
+        lambda each: with_grid(each, second_grid(base)),
+        lambda each: with_further_regions(each, squares(base)),
+    ):
+        (one,), (other,) = (found(each).sources for each in (base, ones))
+        for mine, theirs in zip(one.footprints, other.footprints, strict=True):
+            np.testing.assert_allclose(mine, theirs, atol=1e-12)
 
 
 def test_of_several_times_the_maps_is_taken(base: DownscalingProblem) -> None:

@@ -31,8 +31,8 @@ _FOR_LIMITS = 1.02
 _MOST_AT_LIMIT = 0.1
 #: Where a warp would be tried, were there no errors or stations.
 _NOT_WARPED = (
-    "No warp of this skewed target was tried, because stations and errors of cells are given on the original scale: "
-    "intervals may be wrong near its limits."
+    "No warp of this skewed target was tried, because stations, further sources and errors of cells are given on the "
+    "original scale: intervals may be wrong near its limits."
 )
 
 

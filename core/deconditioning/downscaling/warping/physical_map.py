@@ -134,7 +134,8 @@ def warped(problem: DownscalingProblem, warp: Warp, note: str = "") -> Downscali
     """
     if has_unwarped(problem):
         raise InputError(
-            "Stations and errors of cells cannot be combined with a warp of the target: omit the warp, or omit them."
+            "Stations, further sources and errors of cells are on the target's own scale and cannot be combined with a "
+            "warp of the target: omit the warp (`--warp none`), or omit them."
         )
     values = problem.coarse.flat[problem.target_cell]
     warp.check(values)

@@ -48,11 +48,12 @@ def with_further_cells(
 ) -> DownscalingProblem:
     """The problem with the cells of another grid, or the pixels of a swath with corners, as targets beside its cells.
 
-    The mean over each cell is that of the pixels inside, weighted by the areas that they have in common with it.
+    The mean over each cell is that of the pixels inside, weighted by the areas that they have in common with it, times
+    the weights of the problem's own cells, if they have some.
     ``value`` names the field ("": the one called like the target, or the only one), ``error`` that with the standard
     deviations of its errors. Of several times the map's is taken.
-    Raises ``InputError`` if cells are matched through mediators or weighted, if no cell lies on the map, or if the
-    values cannot be in the target's units.
+    Raises ``InputError`` if cells are matched through mediators, if no cell lies on the map, if the values are sums
+    where means are weighted, or if they cannot be in the target's units.
     """
     _check(problem, fields.name)
     fields = fields.with_missing(problem.spec.missing)
@@ -60,6 +61,11 @@ def with_further_cells(
     fields = replace(fields, fixed=_choice(fields, spec.target, problem))
     cells, order = facing(fields, problem.grid.centre_longitude())
     values, about, notes = as_density(fields, spec, fields.values(spec.target), fields.grid)
+    if notes and problem.weights is not None:
+        raise InputError(
+            f"`{spec.target}` of {fields.name} is a sum over each cell, but the means are weighted by "
+            f"`{problem.spec.weights}`: omit the weights, or give weighted means."
+        )
     values, errors = values[:, order], errors_of_cells(fields, spec)[:, order]
     cell = locate(cells, problem.grid.latitude, problem.grid.longitude)
     if (cell >= 0).any():
@@ -78,8 +84,8 @@ def with_further_cells(
 
 
 def with_further_regions(problem: DownscalingProblem, regions: Regions) -> DownscalingProblem:
-    """The problem with regions, or soundings with the corners of their pixels, as targets beside its cells; the mean
-    over each is that of the pixels inside by area. Errors as `with_further_cells`."""
+    """The problem with regions, or soundings with the corners of their pixels, as targets beside its cells; means and
+    errors as `with_further_cells`."""
     _check(problem, regions.source)
     inside, count = pixels_inside(problem.grid, regions.geometry), len(regions.value)
     shares = Shares(inside.pixel, inside.region, inside.fraction, count)
@@ -97,11 +103,6 @@ def _check(problem: DownscalingProblem, source: str) -> None:
         raise InputError(
             f"Cells that are matched through mediators take no further source, such as {source}: choose direct "
             "matching, or omit it."
-        )
-    if problem.spec.weights is not None:
-        raise InputError(
-            f"Means weighted by `{problem.spec.weights}` take no further source, such as {source}: omit the weights, "
-            "or the source."
         )
 
 
@@ -153,18 +154,21 @@ def _complete(problem: DownscalingProblem) -> np.ndarray:
 
 
 def _with_areas(problem: DownscalingProblem, areas: _Areas) -> DownscalingProblem:
-    """The problem with the areas that have a value and of which at least half lies under complete pixels."""
+    """The problem with the areas that have a value and of which at least half lies under complete pixels, some of them
+    with a weight."""
     source, size = areas.middle.source, problem.grid.area.size
+    shares = areas.shares.weighted(problem.weights)
     known = np.isfinite(areas.middle.value) & np.isfinite(areas.middle.error)
     over = areas.covered >= LEAST_SHARE * (1 - 1e-9)
-    chosen = np.flatnonzero(known & over)
+    without = over & (shares.valid_area(_complete(problem), problem.grid.area)[0] <= 0)
+    chosen = np.flatnonzero(known & over & ~without)
     if not len(chosen):
         raise InputError(
             f"None of the {len(known)} cells or regions of {source} has a value and at least half of its area on the "
             f"map; the map covers {extent_in_words(problem.grid)}: check their coordinates, or omit the source."
         )
     measured, notes = in_units(problem, areas.middle.of(chosen))
-    pixel, shares = areas.shares.bags(chosen, problem.pixel, size)
+    pixel, shares = shares.bags(chosen, problem.pixel, size)
     mass = shares.areas(problem.grid.area)
     weight = mass / np.bincount(shares.cell, mass, len(chosen))[shares.cell]
     row = main_pixels(pixel, shares.cell, weight, len(chosen))
@@ -173,7 +177,7 @@ def _with_areas(problem: DownscalingProblem, areas: _Areas) -> DownscalingProble
     targets = replace(targets, outlines=areas.outlines(chosen), number=chosen)
     stations = tuple(each for each in problem.sources if each.stations)
     others = tuple(each for each in problem.sources if not each.stations)
-    notes = [*areas.middle.notes, *notes, *_counts(source, known, over, chosen)]
+    notes = [*areas.middle.notes, *notes, *_counts(source, known, over, chosen), *_weighted(problem, source, without)]
     return replace(problem, sources=(*others, targets, *stations), notes=(*problem.notes, *notes))
 
 
@@ -184,4 +188,14 @@ def _counts(source: str, known: np.ndarray, over: np.ndarray, chosen: np.ndarray
         notes.append(f"{missing} cells or regions of {source} have no value and are left out.")
     if off := int((known & ~over).sum()):
         notes.append(f"{off} of {source} are left out: less than half of their area lies under pixels of the map.")
+    return notes
+
+
+def _weighted(problem: DownscalingProblem, source: str, without: np.ndarray) -> list[str]:
+    """Notes on the weights of the means, and on areas whose pixels have none; empty for means by area."""
+    if problem.weights is None:
+        return []
+    notes = [f"Means over the areas of {source} are weighted by `{problem.spec.weights}`, as those over the cells are."]
+    if count := int(without.sum()):
+        notes.append(f"{count} of {source} are left out: none of their pixels has a weight.")
     return notes

@@ -1,6 +1,7 @@
 """Regions with outlines, such as catchments or districts, as the cells of a problem: holes, islands, overlaps."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from deconditioning.fields.grids.grid import Grid, make_grid
 from deconditioning.fields.grids.pixel_shares import LEAST_SHARE, Shares
 from deconditioning.fields.grids.place import extent_in_words
 from deconditioning.fields.problem.assemble import Sides, assemble
-from deconditioning.fields.problem.cell_weights import weighted, weights_note
+from deconditioning.fields.problem.cell_weights import weights_note, weights_of_pixels
 from deconditioning.fields.problem.chosen_cells import UsedCells
 from deconditioning.fields.problem.coarsened import all_finite
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
@@ -45,12 +46,13 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
         )
     number, shape = _table(*regions.middles())
     regions, size = replace(regions, cell=number), shape[0] * shape[1]
-    shares = weighted(_shares(inside, number, size), covariates, spec, (slice(None), slice(None)))
+    weights = weights_of_pixels(covariates, spec, (slice(None), slice(None)))
+    shares = _shares(inside, number, size).weighted(weights)
     usable = _of_cells(number, size, covered_by(grid, inside, whole)) >= LEAST_SHARE * (1 - 1e-9)
     usable &= shares.valid_area(whole, grid.area)[0] > 0
     values = _of_cells(number, size, regions.value)
     error = np.zeros(size) if regions.error is None else _of_cells(number, size, regions.error)
-    cells_used, with_data = UsedCells.of(shape, None), np.isfinite(values + error) & usable
+    with_data, cells_used = np.isfinite(values + error) & usable, UsedCells.of(shape, None)
     withheld = cells_used.withhold(with_data, spec)
     targets = np.flatnonzero(with_data & ~withheld.cells)
     cells = _cells(regions, number, shape, np.bincount(shares.cell, shares.areas(grid.area), size))
@@ -68,14 +70,16 @@ def make_problem_from_regions(covariates: Fields, regions: Regions, spec: Downsc
     notes += _region_notes(regions, inside, usable[number], shares)
     source = f"target: {regions.source}; covariates: {covariates.source}"
     made = assemble(spec, sides, target, (source, covariates.licence), (*notes, *withheld.notes))
-    named = covariates_of(covariates, spec.covariates)
-    when = {} if regions.time is None else {"when_and_where": (words_of(regions.time),), "origin": _at(regions.time)}
-    return cells_used.noted(replace(made, regions=regions, covariates=named, **when), withheld)
+    about = _when(regions.time) | {"covariates": covariates_of(covariates, spec.covariates)}
+    return cells_used.noted(replace(made, regions=regions, weights=weights, **about), withheld)
 
 
-def _at(time: np.datetime64) -> Origin:
-    """The origin of values that have a time and no file of fields."""
-    return Origin({"time": (time.astype("datetime64[ns]"), {"standard_name": "time"})})
+def _when(time: np.datetime64 | None) -> dict[str, Any]:
+    """What a problem says of the time of values without a file of fields; nothing where it is not known."""
+    if time is None:
+        return {}
+    at = time.astype("datetime64[ns]"), {"standard_name": "time"}
+    return {"when_and_where": (words_of(time),), "origin": Origin({"time": at})}
 
 
 def _exchanged(grid: Grid, regions: Regions) -> str:

@@ -44,6 +44,10 @@ class Shares:
         pixel = np.flatnonzero(cell >= 0)
         return Shares(pixel, cell.flat[pixel], np.ones(len(pixel)), count)
 
+    def weighted(self, weight: np.ndarray | None) -> "Shares":
+        """The shares with the weights (H, W) of the pixels; as they are for None."""
+        return self if weight is None else replace(self, weight=weight.flat[self.pixel])
+
     @property
     def split(self) -> int:
         """Number of pixels that cross an edge."""

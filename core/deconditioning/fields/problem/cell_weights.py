@@ -8,7 +8,6 @@ import numpy as np
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields, Variable
 from deconditioning.fields.grids.grid import Grid
-from deconditioning.fields.grids.pixel_shares import Shares
 from deconditioning.fields.grids.sphere import EARTH_KM
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.units import convert_errors
@@ -19,20 +18,21 @@ _SUM = re.compile(
 )
 
 
-def weighted(shares: Shares, fields: Fields, spec: DownscalingSpec, window: tuple[slice, slice]) -> Shares:
-    """The shares with the weights of ``spec.weights``, a field of the pixels' file: means are ``Σ f a w v / Σ f a w``.
+def weights_of_pixels(fields: Fields, spec: DownscalingSpec, window: tuple[slice, slice]) -> np.ndarray | None:
+    """(H, W) the field ``spec.weights`` on the pixels of a window, relative to its maximum; None without any.
 
+    Means are ``Σ f a w v / Σ f a w`` with the share f and the area a of a pixel (`Shares.weighted`).
     A pixel without a weight has none. Raises ``InputError`` for negative weights, or if they are nowhere positive.
     """
     if spec.weights is None:
-        return shares
-    values = np.nan_to_num(fields.values(spec.weights, spec.select)[window].ravel())
+        return None
+    values = np.nan_to_num(fields.values(spec.weights, spec.select)[window])
     if values.min() < 0 or values.max() <= 0:
         raise InputError(
             f"The weights `{spec.weights}` go from {values.min():g} to {values.max():g}: give a field that is not "
             "negative, such as a population or a land fraction."
         )
-    return replace(shares, weight=values[shares.pixel] / values.max())
+    return values / values.max()
 
 
 def weights_note(spec: DownscalingSpec) -> list[str]:

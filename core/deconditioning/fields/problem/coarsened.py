@@ -11,7 +11,7 @@ from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.pixel_shares import Shares, mostly
 from deconditioning.fields.grids.regridding import how_sampled
 from deconditioning.fields.problem.assemble import Sides, assemble
-from deconditioning.fields.problem.cell_weights import as_density, weighted, weights_note
+from deconditioning.fields.problem.cell_weights import as_density, weights_note, weights_of_pixels
 from deconditioning.fields.problem.chosen_cells import UsedCells
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
 from deconditioning.fields.problem.matching import apart_in_time
@@ -44,7 +44,8 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
     raw, target, densities = _raw(fields, spec, names, window)
     cells, cell = coarse_grid(grid, spec.block)
     count = cells.y.size * cells.x.size
-    blocks = weighted(Shares.whole(cell, count), fields, spec, window)
+    weights = weights_of_pixels(fields, spec, window)
+    blocks = Shares.whole(cell, count).weighted(weights)
     coarse, shares = blocks.mean(raw[spec.target], grid.area), blocks.of_valid(np.isfinite(raw[spec.target]))
     blocks = blocks if spec.indirect else shares
     whole = all_finite([raw[n] for n in spec.covariates], grid.shape)
@@ -65,15 +66,11 @@ def make_problem(fields: Fields, spec: DownscalingSpec) -> DownscalingProblem:
         bag_coordinates=system.of_grid(cells).reshape(count, -1)[bags],
         query_coordinates=system.of_grid(cells).reshape(count, -1)[targets],
     )  # fmt: skip
-    notes += (
-        _time_notes(fields, spec, names)
-        + densities
-        + selected.notes
-        + withheld.notes
-        + _cell_notes(with_data, withheld.cells, bags, targets, whole, spec)
-    )
+    notes += _time_notes(fields, spec, names) + densities + selected.notes + withheld.notes
+    notes += _cell_notes(with_data, withheld.cells, bags, targets, whole, spec)
     made = assemble(spec, sides, target, (fields.source, fields.licence), (*fields.notes, *notes))
-    return selected.noted(replace(made, **about_target(fields, spec.target, spec.select, spec.covariates)), withheld)
+    about = about_target(fields, spec.target, spec.select, spec.covariates)
+    return selected.noted(replace(made, weights=weights, **about), withheld)
 
 
 def _raw(

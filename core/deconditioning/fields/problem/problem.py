@@ -58,6 +58,7 @@ class DownscalingProblem:
     unwarped : the same problem without the warp, None if there is none.
     covariates : long names and units of the covariates, by name.
     regions : the outlines of the cells, where these are no grid's.
+    weights : (H, W) weights of the pixels in means over cells and regions, in addition to their area; None for one.
     sources : further sources of targets beside the cells, in one posterior, with stations last; ``scored``: stations
         that are only scored.
     """
@@ -99,6 +100,7 @@ class DownscalingProblem:
     unwarped: "DownscalingProblem | None" = None
     covariates: Mapping[str, Variable] = field(default_factory=dict)
     regions: Regions | None = None
+    weights: np.ndarray | None = None
     sources: tuple[SourceTargets, ...] = ()
     scored: SourceTargets | None = None
 

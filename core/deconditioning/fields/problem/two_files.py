@@ -12,7 +12,7 @@ from deconditioning.fields.grids.interpolate import locate
 from deconditioning.fields.grids.pixel_shares import Shares, mostly, shares_between
 from deconditioning.fields.grids.regridding import box_around, cover, facing, sample
 from deconditioning.fields.problem.assemble import Sides, assemble
-from deconditioning.fields.problem.cell_weights import as_density, errors_of_cells, weighted, weights_note
+from deconditioning.fields.problem.cell_weights import as_density, errors_of_cells, weights_note, weights_of_pixels
 from deconditioning.fields.problem.chosen_cells import UsedCells
 from deconditioning.fields.problem.coarsened import all_finite
 from deconditioning.fields.problem.coordinates import CoordinateSystem, needs_sphere
@@ -67,7 +67,8 @@ def make_problem_from_files(
     coarse, mediator = matched(covariates, coarse, mediator, spec)
     raw = [covariates.values(name, spec.select) for name in spec.covariates]
     place = _cut(_place(covariates, coarse, spec), covariates, spec)
-    place = replace(place, shares=weighted(place.shares, covariates, spec, place.window))
+    weights = weights_of_pixels(covariates, spec, place.window)
+    place = replace(place, shares=place.shares.weighted(weights))
     fine = [values[place.window] for values in raw]
     whole = all_finite(fine, place.grid.shape)
     notes = _notes(covariates, coarse, mediator, spec) + place.notes
@@ -92,7 +93,7 @@ def make_problem_from_files(
         query_coordinates=_centres(system, place.cells)[targets], truth=None, error=place.error,
     )  # fmt: skip
     problem = assemble(spec, sides, place.target, _sources(covariates, coarse, mediator), tuple(notes))
-    named = replace(problem, covariates=covariates_of(covariates, spec.covariates))
+    named = replace(problem, covariates=covariates_of(covariates, spec.covariates), weights=weights)
     return place.kept.noted(replace(named, **about_target(coarse, spec.target, spec.select)), withheld)
 
 
@@ -107,7 +108,7 @@ def _blocks(place: _Place, covariates: Fields, spec: DownscalingSpec) -> tuple[G
         return place.cells, place.shares
     blocks, index = coarse_grid(place.grid, spec.block)
     pixels = Shares.whole(index, blocks.area.size)
-    return blocks, weighted(pixels, covariates, spec, place.window)
+    return blocks, pixels.weighted(weights_of_pixels(covariates, spec, place.window))
 
 
 def _sides(

@@ -8,8 +8,10 @@ import numpy as np
 import shapely
 import xarray as xr
 
-from deconditioning.fields.footprints.region_files import read_outlines, regions_of
+from deconditioning.fields.footprints.region_files import Outlines, read_outlines, regions_of
+from deconditioning.tables.regions import joined
 from deconditioning.tables.stations import read_stations
+from deconditioning.tables.table import read_table
 from tests.core.fields.samples import netcdf, region
 
 ROWS, COLUMNS = 8, 10
@@ -21,8 +23,8 @@ class Animal:
 
     ``make`` writes it to a path. It is read with the fields ``reads``, in order, or refused with part of the sentence
     ``refused``; ``noted`` is part of a note, ``when`` what is said of its first field. ``needs``: a package.
-    ``folder``: no single file, so that no upload can be it. ``kind``: "regions" or "stations", of which ``reads`` is
-    what `summary` says, for a file of these instead of fields.
+    ``folder``: no single file, so that no upload can be it. ``kind``: "regions", "stations", "soundings" or "region
+    table", of which ``reads`` is what `summary` says, for a file of these instead of fields.
     """
 
     name: str
@@ -39,7 +41,16 @@ class Animal:
 
 
 def summary(kind: str, path: Path) -> tuple[str, tuple[str, ...]]:
-    """What a file of regions or stations holds, with areas in square degrees and every station's value; its notes."""
+    """What a file of regions or stations holds, with areas in square degrees and every station's value; its notes.
+
+    Soundings are read with their footprints, and values of regions for the codes 01, 02, 03 and 10 in February 2001.
+    """
+    if kind == "region table":
+        return _of_four_regions(path)
+    if kind == "soundings":
+        found = read_stations(path, "t", footprint="major,minor,angle")
+        values = ", ".join(f"{value:g}" for value in found.value)
+        return f"{len(found)} soundings: {values}; {found.footprint}", found.notes
     if kind == "stations":
         found = read_stations(path, "t")
         values = ", ".join(f"{value:g}" for value in found.value)
@@ -49,6 +60,15 @@ def summary(kind: str, path: Path) -> tuple[str, tuple[str, ...]]:
         f"{value:g} on {area:g}" for value, area in zip(regions.value, shapely.area(regions.geometry), strict=True)
     )
     return f"{len(regions.value)} regions: {', '.join(parts)}", regions.notes
+
+
+def _of_four_regions(path: Path) -> tuple[str, tuple[str, ...]]:
+    """The values of four regions from a table in February 2001, and notes."""
+    codes, month = ["01", "02", "03", "10"], "2001-02"
+    squares = Outlines(shapely.box(range(4), 40, range(1, 5), 41), {"code": codes}, "four squares")
+    found = regions_of(joined(squares, read_table(path), "code", month), "rain")
+    values = ", ".join("none" if np.isnan(value) else f"{value:g}" for value in found.value)
+    return f"{' '.join([f'{len(codes)} regions: {values}', found.units]).rstrip()} in {month}", found.notes
 
 
 def of(name: str, data: xr.Dataset, reads: str = "", *, form: str = "NETCDF4", encoding: dict | None = None, **more):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from deconditioning.errors import InputError
 from deconditioning.fields.reading.opening import open_fields
-from tests.core.fields.zoo import calendars, contents, formats, geotiff, grids, outlines, points
+from tests.core.fields.zoo import calendars, contents, formats, geotiff, grids, outlines, points, region_tables
 from tests.core.fields.zoo.animal import Animal, summary
 
 PAGE = Path(__file__).resolve().parents[4] / "docs" / "files.md"
@@ -18,6 +18,7 @@ PARTS = {
     "GeoTIFF": geotiff,
     "Regions": outlines,
     "Stations": points,
+    "Tables of regions and of soundings": region_tables,
 }
 HEAD = """# Files
 
@@ -27,9 +28,9 @@ peculiarity that the tests write, read and check (`tests/core/fields/zoo`). This
     python -m tests.core.fields.zoo.table
 
 A file that is read offers its fields and draws them at their positions. Of regions, the table lists the value of `rain`
-and the area in square degrees, of stations the value of `t`. A file that is refused gives one message with
-the reason and a remedy. Uploads are read in the same way, in a sandboxed process; folders, patterns and URLs work
-only on the command line.
+and the area in square degrees, of stations and soundings the value of `t`, and of tables of regions the value of `rain`
+in February 2001 for the codes 01, 02, 03 and 10. A file that is refused gives one message with the reason and a remedy.
+Uploads are read in the same way, in a sandboxed process; folders, patterns and URLs work only on the command line.
 
 ## What is guessed
 
