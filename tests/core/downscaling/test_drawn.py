@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from deconditioning.downscaling.drawn.draw_spectra import draw_spectra
 from deconditioning.downscaling.drawn.effective_resolution import at_resolution, sd_ratio
@@ -18,6 +19,8 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.writing.delivery import Delivery
 from deconditioning.figures.scores import power_spectra
 from deconditioning.metrics.predictive import Predictive
+from deconditioning.metrics.spectrum import spectrum
+from deconditioning.wording import number
 from tests.core.downscaling.test_averaging import problem
 
 
@@ -91,7 +94,60 @@ def test_the_share_that_is_extrapolated_and_the_finest_power_are_those_of_made_u
     assert found.extrapolated == pytest.approx(4 / 5) and "80 % of the variance" in found.sentence
     assert found.finest == pytest.approx((9 + 1) / 2) and "too rough" in found.sentence
     assert draw_spectra(replace(matched, truth=None), draws).finest is None
-    assert found.held is None and set(found.to_dict()) == {"thirds", "extrapolated", "held"}
+    assert found.held is None and set(found.to_dict()) == {"thirds", "extrapolated", "held", "roughest_covariate"}
+
+
+def waves(shape: tuple[int, int], slope: float, seed: int) -> np.ndarray:
+    """A periodic random field whose power density falls as the wavenumber to the power −slope."""
+    rng = np.random.default_rng(seed)
+    rows, columns = (np.fft.fftfreq(size) for size in shape)
+    radius = np.hypot(rows[:, None], columns)
+    radius[0, 0] = np.inf
+    return np.fft.ifft2(np.fft.fft2(rng.standard_normal(shape)) * radius ** (-slope / 2)).real
+
+
+def with_covariates(given: DownscalingProblem, **fields: np.ndarray) -> DownscalingProblem:
+    """The problem with these fields (H, W) as covariates."""
+    values = torch.as_tensor(np.stack([field.ravel()[given.pixel] for field in fields.values()], axis=1))
+    inputs, names = torch.cat([given.inputs[:, :2], values], dim=1), (*given.columns[:2], *fields)
+    return replace(given, inputs=inputs, columns=names, spec=replace(given.spec, covariates=tuple(fields)))
+
+
+def test_draws_at_the_resolution_that_is_suggested_are_as_rough_as_the_roughest_covariate() -> None:
+    given = problem(mediators=("orog",), withhold=0.5)  # no cell averages to be restored
+    shape = given.grid.shape
+    mask = np.where(np.indices(shape).sum(0) % 2, 1.0, 0.0)  # the roughest of all, but two values tell no roughness
+    smooth, smoother = waves(shape, 5.0, 1), waves(shape, 7.0, 2)
+    given = with_covariates(given, smoother=smoother, smooth=smooth, mask=mask)
+    draws = Draws(np.stack([waves(shape, 2.0, seed) for seed in range(10, 30)]), np.zeros(shape), None, 1)
+
+    def roughness(fields: list[np.ndarray]) -> float:
+        thirds = np.mean([spectrum(field, steps_in_km(given.grid)).thirds for field in fields], axis=0)
+        return thirds[2] / thirds[1]
+
+    found = draw_spectra(given, draws).roughest
+    assert found.name == "smooth"
+    assert found.times == pytest.approx(roughness(list(draws.fields)) / roughness([smooth]))
+    damped = at_resolution(given, draws, found.kilometres)
+    assert roughness(list(damped.fields)) == pytest.approx(roughness([smooth]), rel=0.2)
+    sentence = draw_spectra(given, draws).sentence
+    assert "roughest covariate, `smooth`" in sentence and f"resolution of {number(found.kilometres, 2)} km" in sentence
+    assert "roughest covariate" not in draw_spectra(given, damped).sentence
+
+
+def test_nothing_is_suggested_where_a_covariate_is_as_rough_or_the_mean_is_rougher() -> None:
+    given = problem(mediators=("orog",), withhold=0.5)
+    shape = given.grid.shape
+    rough = with_covariates(given, rough=waves(shape, 1.0, 1))
+    draws = Draws(np.stack([waves(shape, 2.0, seed) for seed in range(10, 20)]), np.zeros(shape), None, 1)
+    found = draw_spectra(rough, draws)
+    assert found.roughest.times < 1 and found.roughest.kilometres is None and not found.roughest.sentence
+    mean = 5 * waves(shape, 0.5, 3)
+    smooth, above = with_covariates(given, smooth=waves(shape, 5.0, 1)), Draws(draws.fields + mean, mean, None, 1)
+    found = draw_spectra(smooth, above)
+    assert found.roughest.times > 2 and found.roughest.kilometres is None and not found.roughest.sentence
+    mask = with_covariates(given, mask=np.where(np.indices(shape).sum(0) % 2, 1.0, 0.0))
+    assert draw_spectra(mask, draws).roughest is None
 
 
 def test_what_the_intervals_contain_of_each_draw(matched) -> None:

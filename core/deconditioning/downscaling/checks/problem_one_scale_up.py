@@ -77,20 +77,16 @@ def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSetting
         return None
     bags, points = problem.data.bags, torch.as_tensor(problem.bag_pixel)
     scored, known = torch.as_tensor(targets.item), np.arange(len(targets.item))
-    footprint_shares = None
+    footprint_shares, parts = None, [coreset(bags, settings.points, settings.seed)]  # the points that are learned from
     if not problem.matched:
         footprints, rows, known = _footprints(problem, targets)
         if len(known) < _LEAST:
             return None
         scored = bags.count + torch.arange(len(known))
-        bags = Bags(
-            torch.cat([bags.inputs, footprints.inputs]),
-            torch.cat([bags.bag, bags.count + footprints.bag]),
-            bags.count + footprints.count,
-            weights=torch.cat([bags.weights, footprints.weights]),
-        )
+        parts += [coreset(footprints, settings.points, settings.seed + bags.count)]
+        bags = Bags.joined([bags, footprints])
         points = torch.cat([points, rows])
-    device, cells = choose(settings.device), coreset(bags, settings.points, settings.seed)
+    device, cells = choose(settings.device), Bags.joined(parts)
     shares = _shares(joined, cells.count)
     if not problem.matched and len(known) == len(targets.item):
         footprint_shares = torch.zeros(cells.count, targets.count, dtype=torch.float64)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from deconditioning.downscaling.drawn.roughest_covariate import RoughestCovariate, roughest_covariate
 from deconditioning.downscaling.draws import Draws
 from deconditioning.fields.problem.coordinates import steps_in_km
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -32,6 +33,7 @@ class DrawSpectra:
     held : the lowest and the highest share of the area of a single draw inside the 95 % intervals; None if the
         intervals are not those of the draws. If the model is right the truth is one more draw, and its coverage is
         below or above those of D draws with probability 2/(D + 1).
+    roughest : the draws beside the roughest covariate; None without covariates.
     """
 
     wavenumber: tuple[float, ...]
@@ -39,12 +41,15 @@ class DrawSpectra:
     thirds: dict[str, tuple[float, ...]]
     extrapolated: float | None
     held: tuple[float, float] | None = None
+    roughest: RoughestCovariate | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: powers in thirds, the share that is extrapolated, and what the intervals contain of draws."""
+        """Plain data: powers in thirds, the share that is extrapolated, what the intervals contain of draws, and the
+        roughest covariate."""
         thirds = {name: list(values) for name, values in self.thirds.items()}
         held = None if self.held is None else list(self.held)
-        return {"thirds": thirds, "extrapolated": self.extrapolated, "held": held}
+        roughest = None if self.roughest is None else self.roughest.to_dict()
+        return {"thirds": thirds, "extrapolated": self.extrapolated, "held": held, "roughest_covariate": roughest}
 
     @property
     def finest(self) -> float | None:
@@ -67,7 +72,8 @@ class DrawSpectra:
                 f" In the finest third of wavenumbers the draws have {number(self.finest, 2)} times the power of the "
                 f"truth" + ("." if right else f": they are too {'rough' if self.finest > 1 else 'smooth'}.")
             )
-        return (text + self._varying()).strip()
+        rough = "" if self.roughest is None or not text else self.roughest.sentence
+        return (text + rough + self._varying()).strip()
 
     def _varying(self) -> str:
         if self.held is None:
@@ -100,6 +106,7 @@ def draw_spectra(problem: DownscalingProblem, draws: Draws, predictive: Predicti
         None
         if predictive is None
         else _coverage_range(draws, predictive[every, every], problem.grid.area[every, every]),
+        roughest_covariate(problem, draws, (down, along), spectra["mean"][0], spectra["draws"]),
     )
 
 

@@ -18,11 +18,15 @@ def coreset(bags: Bags, points: int, seed: int = 0) -> Bags:
     Sizes and contamination remain those of the full bags. The bag-mean kernel of the coreset converges to that of the
     bag as ``points`` grows, and equals it if a bag has no more than ``points`` points.
     """
+    from sklearn import config_context
     from threadpoolctl import threadpool_limits
 
     known = _KNOWN.setdefault(bags, {})
     if (points, seed) not in known:
-        with threadpool_limits(1):  # many small problems, on which threads would only wait for each other
+        # many small problems: threads would only wait for each other, and checks of the input would take as long
+        checked = config_context(assume_finite=True, skip_parameter_validation=True)
+        with threadpool_limits(1), checked, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # fewer distinct points than clusters is fine here
             known[points, seed] = _coreset(bags, points, seed)
     return known[points, seed]
 
@@ -38,9 +42,7 @@ def _coreset(bags: Bags, points: int, seed: int) -> Bags:
         rows = order[edges[j] : edges[j + 1]]
         x, w = inputs[rows], weights[rows]
         if len(rows) > points:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # fewer distinct points than clusters is fine here
-                result = KMeans(points, n_init=1, max_iter=20, random_state=seed + j).fit(x, sample_weight=w)
+            result = KMeans(points, n_init=1, max_iter=20, random_state=seed + j).fit(x, sample_weight=w)
             mass = np.bincount(result.labels_, w, minlength=points)
             total = np.stack([np.bincount(result.labels_, w * column, minlength=points) for column in x.T], axis=1)
             x, w = total[mass > 0] / mass[mass > 0, None], mass[mass > 0]
