@@ -9,8 +9,8 @@ from deconditioning.figures import descriptions
 from deconditioning.figures.colours import (
     MODEL_NAMES,
     clear,
-    colour_scale,
     hue,
+    image_scale,
     model_colour,
     model_name,
     series_colour,
@@ -23,6 +23,7 @@ from deconditioning.figures.style import (
     axis,
     compact,
     filled,
+    histogram_bins,
     hover_numbers,
     layout,
     legend_on_the_right,
@@ -37,13 +38,8 @@ from deconditioning.wording import number
 _LEAST_DEPTH, _MOST_DEPTH = 0.5, 10.0
 #: Height of a method's name and interval, as a share of the picture.
 _ROW = 0.1
-
-
-def _bins(samples: np.ndarray, limits: tuple[float, float]) -> int:
-    """Bins of width ``2 IQR / n^{1/3}``, at most 36. Source: Freedman and Diaconis 1981."""
-    low, high = np.quantile(samples, [0.25, 0.75])
-    wide = 2 * (high - low) / len(samples) ** (1 / 3)
-    return int(np.clip(np.ceil((limits[1] - limits[0]) / wide), 8, 36)) if wide > 0 else 36
+#: How far above its interval a name stands, as a share of the row.
+_NAME = 0.16
 
 
 def marginal_plot(
@@ -59,7 +55,7 @@ def marginal_plot(
     """
     traces: list[dict[str, Any]] = []
     if len(samples):
-        counts, edges = np.histogram(samples, bins=_bins(samples, limits), range=limits)
+        counts, edges = np.histogram(samples, bins=histogram_bins(samples, limits), range=limits)
         traces.append(
             {
                 "type": "bar", "x": compact(0.5 * (edges[1:] + edges[:-1]), "f8"),
@@ -75,7 +71,8 @@ def marginal_plot(
         if curve is not None:
             traces.append(_line(*curve, name, ink, dash))
     rows = [names.get(name, name) for name in intervals]
-    traces += [_interval(names.get(name, name), *ends, model_colour(name, dark)) for name, ends in intervals.items()]
+    for row, (name, ends) in enumerate(intervals.items()):
+        traces.append(_interval(len(rows) - 1 - row, names.get(name, name), *ends, model_colour(name, dark)))
     traces.append(_names(rows, limits[0], dark))
     picture = layout(f"Posterior of {variable}; below, mean and 95 % interval", height=height, dark=dark,
                      barmode="overlay")  # fmt: skip
@@ -100,23 +97,23 @@ def _above_rows(rows: list[str], dark: bool) -> dict[str, Any]:
     share = _ROW * len(rows)
     return {
         "yaxis": axis("density", dark, automargin=False, domain=[share + 0.06, 1], rangemode="tozero", nticks=4),
-        "yaxis2": axis("", dark, automargin=False, domain=[0, share], categoryorder="array", showgrid=False, dtick=1,
-                       categoryarray=rows[::-1], range=[-0.5, len(rows)], showticklabels=False),
+        "yaxis2": axis("", dark, automargin=False, domain=[0, share], showgrid=False, zeroline=False,
+                       range=[-0.5, len(rows)], showticklabels=False),
     }  # fmt: skip
 
 
 def _names(rows: list[str], left: float, dark: bool) -> dict[str, Any]:
     """The methods' names above their intervals: beside them, they would take half of a narrow picture."""
     return {
-        "type": "scatter", "mode": "text", "x": [left] * len(rows), "y": rows, "text": [literal(row) for row in rows],
-        "yaxis": "y2", "textposition": "top right", "textfont": {"size": 11, "color": INK[dark]},
-        "showlegend": False, "hoverinfo": "skip",
+        "type": "scatter", "mode": "text", "x": [left] * len(rows), "text": [literal(row) for row in rows],
+        "y": [at + _NAME for at in reversed(range(len(rows)))], "yaxis": "y2", "textposition": "top right",
+        "textfont": {"size": 11, "color": INK[dark]}, "showlegend": False, "hoverinfo": "skip",
     }  # fmt: skip
 
 
-def _interval(name: str, low: float, mean: float, high: float, colour: str) -> dict[str, Any]:
+def _interval(row: int, name: str, low: float, mean: float, high: float, colour: str) -> dict[str, Any]:
     return {
-        "type": "scatter", "mode": "lines+markers", "x": [low, mean, high], "y": [name] * 3, "yaxis": "y2",
+        "type": "scatter", "mode": "lines+markers", "x": [low, mean, high], "y": [row] * 3, "yaxis": "y2",
         "line": {"color": colour, "width": 3}, "showlegend": False, "cliponaxis": True,
         "marker": {"color": colour, "size": [1, 9, 1], "symbol": "diamond"},
         "hovertemplate": f"{name}: {number(mean, 4)} [{number(low, 4)}, {number(high, 4)}]<extra></extra>",
@@ -203,7 +200,8 @@ def q_surface_plot(
     marks = depth * np.array([-1, -0.5, 0, 0.5, 1])
     trace = {
         "type": "contour", "z": compact(np.clip(finite, -depth, depth)), "x": compact(np.log10(lengths), "f8"),
-        "y": compact(np.log10(others), "f8"), "colorscale": colour_scale("diverging"), "zmin": -depth, "zmax": depth,
+        "y": compact(np.log10(others), "f8"), "colorscale": image_scale("diverging", dark),
+        "zmin": -depth, "zmax": depth,
         "contours": {"coloring": "fill", "showlines": False, "start": -depth, "end": depth, "size": depth / 20},
         "colorbar": {"thickness": 9, "len": 0.95, "tickfont": {"size": 11}, "outlinewidth": 0,
                      "tickvals": marks.tolist(), "ticktext": [number(mark, 2) for mark in marks]},
