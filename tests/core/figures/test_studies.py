@@ -32,6 +32,17 @@ def test_bins_are_those_of_freedman_and_diaconis(count: int) -> None:
     assert width <= expected + 1e-12 and width == pytest.approx(max(edges[1] - edges[0], 6 / 36), rel=0.15)
 
 
+def test_a_methods_page_gives_it_one_name_in_every_picture() -> None:
+    names = {"dme": "Deconditional embedding"}
+    ranks = likelihood_free.ranks_plot(np.ones(4), (0.5, 2.0), method="dme", parameter="θ", names=names)
+    errors = likelihood_free.errors_plot({"dme": {10: 1.0, 20: 0.5}}, title="t", label="l", names=names)
+    corner = likelihood_free.corner_plot(np.eye(2), ["a", "b"], limits=np.array([[0, 1], [0, 1]]), methods=names)
+    assert ranks["layout"]["title"]["text"].startswith("Deconditional embedding")
+    assert errors["data"][0]["name"] == "Deconditional embedding"
+    assert corner["data"][0]["name"] == "samples by<br>Deconditional embedding"
+    assert all("Deconditional embedding" in figure["layout"]["meta"]["alt"] for figure in (ranks, errors))
+
+
 def test_bins_of_equal_samples() -> None:
     assert histogram_bins(np.ones(20), (0.0, 2.0)) == 36
 
@@ -53,6 +64,7 @@ def test_the_cut_is_a_line_at_its_y_over_all_x() -> None:
     for trace in (rim, line):
         assert uncompacted(trace["x"]) == pytest.approx([0.3, 0.3]) and uncompacted(trace["y"]).tolist() == [-2, 2]
     assert len(plain["data"]) == 1
+    assert (cut["layout"]["xaxis"]["range"], cut["layout"]["yaxis"]["range"]) == ([0, 1], [-2, 2])  # no wider for it
 
 
 def test_zero_is_not_the_brightest_of_an_image_on_a_dark_page() -> None:

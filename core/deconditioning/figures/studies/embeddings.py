@@ -115,7 +115,7 @@ def embedding_map(
         f"{title} over {across} and {up}, from {number(values.min())} to {number(values.max())}, highest at {across} = "
         f"{number(y[column])}, {up} = {number(x[row])}."
     )
-    if data is not None:  # they make no room for themselves
+    if data is not None or cut is not None:  # they make no room for themselves
         for name, along in (("xaxis", y), ("yaxis", x)):
             picture[name] = picture.get(name, {}) | {"range": [float(along[0]), float(along[-1])]}
     line = (

@@ -12,7 +12,6 @@ from deconditioning.figures.colours import (
     hue,
     image_scale,
     model_colour,
-    model_name,
     series_colour,
 )
 from deconditioning.figures.style import (
@@ -129,12 +128,13 @@ def _line(x: np.ndarray, y: np.ndarray, name: str, colour: str, dash: str, width
 
 def corner_plot(
     samples: np.ndarray, names: Sequence[str], *, limits: np.ndarray, shown: str = "dme",
-    exact: tuple[np.ndarray, np.ndarray] | None = None, truth: np.ndarray | None = None, height: int = 520,
-    dark: bool = False,
+    exact: tuple[np.ndarray, np.ndarray] | None = None, truth: np.ndarray | None = None,
+    methods: Mapping[str, str] = MODEL_NAMES, height: int = 520, dark: bool = False,
 ) -> Figure:  # fmt: skip
     """Samples (S, p) of every two parameters against each other, with the exact 95 % ellipse and the true parameters.
 
-    ``limits`` (p, 2) of the axes; ``exact`` is (mean (p,), covariance (p, p)) of a normal posterior.
+    ``limits`` (p, 2) of the axes; ``exact`` is (mean (p,), covariance (p, p)) of a normal posterior; ``methods`` are
+    what methods are called.
     """
     count = len(names)
     picture = layout("Posterior of every two parameters", height=height, dark=dark)
@@ -148,7 +148,7 @@ def corner_plot(
         marker = {"size": 4, "color": model_colour(shown, dark)}
         hover = f"{literal(names[column])} %{{x:.3~r}}, {literal(names[row])} %{{y:.3~r}}<extra></extra>"
         traces.append({"type": "scatter", "mode": "markers", "x": compact(samples[:, column], "f8"), "marker": marker,
-                       "y": compact(samples[:, row], "f8"), "name": f"samples by<br>{model_name(shown)}",
+                       "y": compact(samples[:, row], "f8"), "name": f"samples by<br>{methods.get(shown, shown)}",
                        "hovertemplate": hover} | axes)  # fmt: skip
         if exact is not None:
             ellipse = _ellipse(exact[0][[column, row]], exact[1][np.ix_([column, row], [column, row])])
@@ -240,38 +240,38 @@ def _ticks(places: np.ndarray) -> dict[str, Any]:
 
 
 def ranks_plot(
-    counts: np.ndarray, band: tuple[float, float], *, method: str, parameter: str, height: int = 250, dark: bool = False
-) -> Figure:
+    counts: np.ndarray, band: tuple[float, float], *, method: str, parameter: str,
+    names: Mapping[str, str] = MODEL_NAMES, height: int = 250, dark: bool = False,
+) -> Figure:  # fmt: skip
     """How often the truth's rank fell into each part of the samples, and the band of a calibrated posterior."""
-    bins = len(counts)
+    bins, name = len(counts), names.get(method, method)
     colour = model_colour(method, dark)
     bars = {
         "type": "bar", "x": [(index + 0.5) / bins for index in range(bins)], "y": compact(counts, "f8"),
         "width": 0.92 / bins, "marker": {"color": colour}, "hovertemplate": "%{y:.0f}",
     }  # fmt: skip
-    picture = layout(f"{model_name(method)}, {parameter}", height=height, dark=dark)
+    picture = layout(f"{name}, {parameter}", height=height, dark=dark)
     picture["margin"] = {"l": 40, "r": 8, "t": 34, "b": 42}
-    picture["xaxis"] = axis("rank of the truth among the samples", dark, automargin=False, range=[0, 1], nticks=6)
+    picture["xaxis"] = axis("rank among the samples", dark, automargin=False, range=[0, 1], nticks=6)
     picture["yaxis"] = axis("", dark, automargin=False, rangemode="tozero", nticks=5)
     strip = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": band[0], "y1": band[1], "line": {"width": 0}}
     picture["shapes"] = [strip | {"fillcolor": clear(hue("grey", dark), 0.35), "layer": "below"}]
     outside = int(((counts < band[0]) | (counts > band[1])).sum())
     picture["meta"]["alt"] = (
-        f"Ranks of the true {parameter} among {model_name(method)} samples: {outside} of {bins} bars are outside "
-        "the band."
+        f"Ranks of the true {parameter} among {name} samples: {outside} of {bins} bars are outside the band."
     )
     return {"data": [bars], "layout": picture}
 
 
 def errors_plot(
-    curves: Mapping[str, Mapping[int, float]], *, title: str, label: str, now: int | None = None, height: int = 330,
-    dark: bool = False,
+    curves: Mapping[str, Mapping[int, float]], *, title: str, label: str, now: int | None = None,
+    names: Mapping[str, str] = MODEL_NAMES, height: int = 330, dark: bool = False,
 ) -> Figure:  # fmt: skip
     """A positive score against the number of simulations on log axes, one line a method, with a rule at ``now``."""
     traces = []
     for name, points in curves.items():
         at, values = np.array(list(points), float), np.array(list(points.values()))
-        line = _line(at, values, model_name(name), model_colour(name, dark), "solid", 2.0)
+        line = _line(at, values, names.get(name, name), model_colour(name, dark), "solid", 2.0)
         hover = hover_numbers(values, "n = %{x:,.0f}: ")
         traces.append(line | {"mode": "lines+markers", "marker": {"size": 5}} | hover)
     picture = layout(title, height=height, dark=dark, showlegend=True)
@@ -284,6 +284,6 @@ def errors_plot(
     picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(heights))
     if now is not None and len(places) and places[0] <= now <= places[-1]:
         picture["shapes"] = [upright(now, {"color": INK[dark], "width": 1, "dash": "dot"})]
-    summary = descriptions.ends({name: list(points.values()) for name, points in curves.items()})
+    summary = descriptions.ends({name: list(points.values()) for name, points in curves.items()}, names)
     picture["meta"]["alt"] = f"{title}, from {number(places[0], 6)} to {number(places[-1], 6)} simulations: {summary}."
     return {"data": traces, "layout": picture}
