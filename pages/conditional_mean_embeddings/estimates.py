@@ -90,7 +90,7 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     plotly_live(figure, "e-groups")
     bag, x = sample.bags.bag.numpy(), sample.bags.inputs[:, 0].numpy()
     groups = np.bincount(bag, x) / np.bincount(bag), sample.mediators[:, 0].numpy()
-    _maps(result, st.columns(3), groups, dark)
+    _maps(result, st.columns(3), groups, at, dark)
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
         plotly_live(_slice(layout, sample, result, at, dark), "e-slice", later=True)
@@ -105,18 +105,19 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
 
 
 def _maps(
-    result: Comparison, places: Sequence[DeltaGenerator], groups: tuple[np.ndarray, np.ndarray], dark: bool
+    result: Comparison, places: Sequence[DeltaGenerator], groups: tuple[np.ndarray, np.ndarray], at: float, dark: bool
 ) -> None:
-    """Both embeddings with the mean and label of every group, and their difference."""
+    """Both embeddings with the mean and label of every group, and their difference; a line at y = ``at``."""
     x, y = result.x.numpy(), result.y.numpy()
     both = result.standard.numpy(), result.shrinkage.numpy()
     limits = (float(min(v.min() for v in both)), float(max(v.max() for v in both)))
     gap = max(float(np.abs(both[1] - both[0]).max()), 1e-3 * limits[1])
+    more: dict[str, Any] = {"cut": at, "dark": dark}
     maps = {
-        "e-standard": embedding_map(both[0], x, y, title="Standard μ(x, y)", limits=limits, data=groups, dark=dark),
-        "e-shrinkage": embedding_map(both[1], x, y, title="Shrinkage μ(x, y)", limits=limits, data=groups, dark=dark),
+        "e-standard": embedding_map(both[0], x, y, title="Standard μ(x, y)", limits=limits, data=groups, **more),
+        "e-shrinkage": embedding_map(both[1], x, y, title="Shrinkage μ(x, y)", limits=limits, data=groups, **more),
         "e-difference": embedding_map(
-            both[1] - both[0], x, y, title="Shrinkage − standard", colours="diverging", limits=(-gap, gap), dark=dark
+            both[1] - both[0], x, y, title="Shrinkage − standard", colours="diverging", limits=(-gap, gap), **more
         ),
     }
     for place, (key, figure) in zip(places, maps.items(), strict=True):
@@ -170,13 +171,13 @@ def _reason(layout: BagLayout, result: Comparison) -> str:
 def _scores(result: Comparison) -> None:
     rows = {
         model: {"of E[X | Y = y]": result.regression_rmse[name], "of μ(x, y)": result.embedding_rmse[name]}
-        for model, name in (("cmp", "standard"), ("shrinkage_cmp", "shrinkage"))
+        for model, name in (("cme", "standard"), ("shrinkage_cmp", "shrinkage"))
     }
     first, last = (signed(float(result.y[end]), 2) for end in (0, -1))
     score_table(
         rows,
         columns=("of E[X | Y = y]", "of μ(x, y)"),
-        names={"cmp": "Standard", "shrinkage_cmp": "Shrinkage"},
+        names={"cme": "Standard", "shrinkage_cmp": "Shrinkage"},
         caption=f"RMSE against the truth, for y from {first} to {last}. At the ends there are few groups, and "
         "both estimates are over-smoothed",
     )

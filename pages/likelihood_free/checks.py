@@ -17,6 +17,7 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
 from pages.likelihood_free.controls import Choice, simulated
+from pages.likelihood_free.picture import NAMES
 
 STORED, LIMITS = "likelihood_free.json", "likelihood_free_guards.json"
 SCORES = {"error": "Error of the posterior mean", "width": "Width of the 95 % interval"}
@@ -137,7 +138,8 @@ def errors(choice: Choice) -> None:
         curves = {method: mean_errors(rows, method, score) for method in METHODS}
         with column:
             plotly_live(
-                errors_plot(curves, title=title, label=LABELS[score], now=choice.count, dark=is_dark()), f"lf-{score}"
+                errors_plot(curves, title=title, label=LABELS[score], now=choice.count, names=NAMES, dark=is_dark()),
+                f"lf-{score}",
             )
     seeds = document["settings"]["seeds"]
     st.caption(
@@ -172,7 +174,7 @@ def _live_errors(choice: Choice) -> None:
             curves = {method: mean_errors(rows, method, score) for method in METHODS}
             with column:
                 figure = errors_plot(
-                    curves, title=f"{title}, here", label=LABELS[score], now=choice.count, dark=is_dark()
+                    curves, title=f"{title}, here", label=LABELS[score], now=choice.count, names=NAMES, dark=is_dark()
                 )
                 plotly_live(figure, f"lf-live-{score}")
 
@@ -211,6 +213,7 @@ def _draw_ranks(records: list[Calibration], key: str) -> None:
     for index, record in enumerate(records):
         with columns[index % len(columns)]:
             figure = ranks_plot(
-                record.counts(), record.band(), method=record.method, parameter=record.parameter, dark=is_dark()
-            )
+                record.counts(), record.band(), method=record.method, parameter=record.parameter, names=NAMES,
+                dark=is_dark(),
+            )  # fmt: skip
             plotly_live(figure, f"{key}-{index}")

@@ -52,26 +52,25 @@ def comparison() -> None:
     """Stored scores of all nine methods on both problems, and what they say."""
     exponential, drawn, predators = (stored(file) for file in (GIVEN, DRAWN, PREDATORS))
     st.markdown(lesson(exponential["results"], predators["results"]))
-    columns = zip(
-        st.columns(2),
+    tables = zip(
         (f"{name}, {document['settings']['simulations'][0]:,} simulations"
          for name, document in (("Exponential-gamma", exponential), ("Predators and prey", predators))),
         (lambda method: _exponential(exponential["results"], drawn["results"], method),
          lambda method: _predators(predators["results"], method)),
         strict=True,
     )  # fmt: skip
-    for place, caption, scores in columns:
+    for caption, scores in tables:
         rows = {method: scores(method) for method in METHODS + OTHERS}
-        with place:
-            score_table(rows, columns=tuple(rows["dme"]), digits=2, caption=caption)
+        score_table(rows, columns=tuple(rows["dme"]), names=TITLES, digits=2, caption=caption)
     st.caption(
-        f"Medians; on the left over {len(exponential['settings']['seeds'])} seeds at an observed mean of 9.42. "
+        f"Medians; in the first table over {len(exponential['settings']['seeds'])} seeds at an observed mean of 9.42. "
         "*Contains θ*: the share of true parameters inside the 95 % intervals, for data simulated at θ drawn from the "
-        f"prior ({len(drawn['settings']['seeds'])} data sets on the left, {len(predators['settings']['seeds'])} with "
-        "four parameters each on the right); the nominal value is 0.95. *Share of prior*: the width of the interval "
-        f"in log θ relative to that of the prior. Stored; made by `{exponential['settings']['command']} --json FILE`, "
-        f"for *contains θ* on the left with `--seeds 0-{len(drawn['settings']['seeds']) - 1} --drawn`, on the right "
-        f"with `--problem lotka-volterra --simulations {predators['settings']['simulations'][0]} --drawn`."
+        f"prior ({len(drawn['settings']['seeds'])} data sets in the first table, "
+        f"{len(predators['settings']['seeds'])} with four parameters each in the second); the nominal value is 0.95. "
+        "*Share of prior*: the width of the interval in log θ relative to that of the prior. Stored; made by "
+        f"`{exponential['settings']['command']} --json FILE`, for *contains θ* in the first table with `--seeds "
+        f"0-{len(drawn['settings']['seeds']) - 1} --drawn`, in the second with `--problem lotka-volterra --simulations "
+        f"{predators['settings']['simulations'][0]} --drawn`."
     )
 
 

@@ -16,8 +16,9 @@ from pages.kit.layout.theme import is_dark
 
 #: Seconds between two drawn samples, and samples a beat.
 BEAT, _PER_BEAT = 0.3, 3
-_NAMES = MODEL_NAMES | {
+NAMES = MODEL_NAMES | {
     "dme": "Deconditional embedding", "kbr": "Kernel Bayes' rule", "abc": "Rejection ABC",
+    "cme_evidence": "Conditional mean by its own evidence", "mdn": "Mixture density network",
 }  # fmt: skip
 Interval = tuple[float, float, float]
 
@@ -111,7 +112,7 @@ def _corner(result: Inference, method: str, drawn: int) -> dict[str, Any]:
         limits=np.array([limits(result, j) for j in range(count)]),
         exact=(exact.mean, exact.covariance) if exact and exact.covariance is not None else None,
         truth=None if truth is None else np.log(truth) if in_logs(result) else truth,
-        height=400 if count == 2 else 480, dark=is_dark(),
+        methods=NAMES, height=400 if count == 2 else 480, dark=is_dark(),
     )  # fmt: skip
 
 
@@ -126,7 +127,7 @@ def _marginal(result: Inference, method: str, index: int, drawn: int, height: in
     mark = None if truth is None else float(np.log(truth[index]) if in_logs(result) else truth[index])
     return marginal_plot(
         _shown_samples(result, method)[:drawn, index], intervals(result, index), variable=variables(result)[index],
-        limits=span, shown=method, prior=(grid, prior), exact=exact, truth=mark, names=_NAMES,
+        limits=span, shown=method, prior=(grid, prior), exact=exact, truth=mark, names=NAMES,
         legend=len(result.problem.prior.names) == 1, height=height, dark=is_dark(),
     )  # fmt: skip
 

@@ -19,18 +19,7 @@ from pages.likelihood_free.checks import LIMITS
 
 #: An interval so many times the exact one is explained.
 WIDE = 1.5
-TITLES = {
-    "exact": "Exact posterior",
-    "dme": "Deconditional embedding",
-    "kbr": "Kernel Bayes' rule",
-    "cme": "Conditional mean",
-    "abc": "Rejection ABC",
-    "cme_evidence": "Conditional mean by its own evidence",
-    "kelfi": "KELFI",
-    "k2_abc": "K2-ABC",
-    "mdn": "Mixture density network",
-    "smc_abc": "Sequential ABC",
-}
+TITLES = picture.NAMES | {"exact": "Exact posterior"}
 #: Methods whose title needs an article in a sentence.
 _WITH_ARTICLE = ("dme", "cme", "cme_evidence", "mdn")
 

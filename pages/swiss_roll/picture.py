@@ -149,9 +149,11 @@ def _draw_data(roll: SwissRoll, limits: tuple[float, float]) -> None:
 
 def _right(shown: str, truth: np.ndarray, view: View, limits: tuple[float, float]) -> dict[str, Any]:
     if shown == "Error":
+        error = view.mean - truth
+        far = max(float(np.quantile(np.abs(error), 0.98)), 1e-9)
         return {
-            "values": view.mean - truth, "title": "Error of the prediction", "label": "Prediction − truth",
-            "colours": "diverging", "limits": (-1.5, 1.5),
+            "values": error, "title": "Error of the prediction", "label": "Prediction − truth",
+            "colours": "diverging", "limits": (-far, far),
         }  # fmt: skip
     if shown == "Truth":
         return {

@@ -4,6 +4,7 @@ import json
 
 from streamlit.testing.v1 import AppTest
 
+from pages.kit.chart.prepared import prepare
 from tests.pages.reading import elements
 
 
@@ -33,3 +34,12 @@ def test_a_map_goes_to_the_canvas_and_a_curve_to_plotly() -> None:
     app = AppTest.from_function(two, default_timeout=60).run()
     assert not app.exception
     assert engines(app) == {"map": "canvas", "curve": "plotly"}
+
+
+def test_the_browser_is_told_the_names_in_the_legend_before_it_draws() -> None:
+    traces = [{"name": "a"}, {"name": "b<br>c"}, {"name": "hidden", "showlegend": False}, {}]
+    layout = {"height": 200, "showlegend": True, "legend": {"y": 1}, "meta": {"legend": "beside"}}
+    box = prepare({"data": traces, "layout": layout}).box
+    assert box["meta"] == {"aspect": None, "legend": "beside", "names": ["a", "b<br>c"]}
+    assert box["showlegend"] and box["legend"] == {"y": 1}
+    assert prepare({"data": traces, "layout": layout | {"showlegend": False}}).box["meta"]["names"] == []

@@ -9,7 +9,6 @@ from statistics import mean, median
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from deconditioning.figures.colours import model_name
 from deconditioning.likelihood_free.inference import METHODS
 from deconditioning.likelihood_free.other_methods import OTHERS
 from deconditioning.likelihood_free.simulators import simulate
@@ -61,7 +60,7 @@ def test_the_stored_comparison_is_that_of_its_files(open_page) -> None:
     page = open_page("likelihood_free")
     given, drawn, predators = (json.loads((KEPT / file).read_text())["results"] for file in (GIVEN, DRAWN, PREDATORS))
     left, right = tables(page, "Exponential-gamma, ")[0], tables(page, "Predators and prey, ")[0]
-    assert list(left) == list(right) == [model_name(method) for method in METHODS + OTHERS]
+    assert list(left) == list(right) == [TITLES[method] for method in METHODS + OTHERS]
     for method in METHODS + OTHERS:
         rows = {name: [row for row in kept if row["model"] == method]
                 for name, kept in (("given", given), ("drawn", drawn), ("predators", predators))}  # fmt: skip
@@ -70,9 +69,9 @@ def test_the_stored_comparison_is_that_of_its_files(open_page) -> None:
             median(row["scores"]["width"] for row in rows["given"]),
             mean(row["scores"]["holds"] for row in rows["drawn"]),
         ]
-        assert [float(cell) for cell in left[model_name(method)][:3]] == pytest.approx(wanted, rel=0.06)
+        assert [float(cell) for cell in left[TITLES[method]][:3]] == pytest.approx(wanted, rel=0.06)
         held = mean(row["scores"]["holds"] for row in rows["predators"])
-        assert float(right[model_name(method)][2]) == pytest.approx(held, rel=0.06)
+        assert float(right[TITLES[method]][2]) == pytest.approx(held, rel=0.06)
 
 
 def test_the_gap_of_theorem_6_1_stands_with_the_equation(open_page) -> None:

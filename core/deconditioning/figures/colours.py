@@ -283,6 +283,12 @@ def mark_scale(colours: Colours, dark: bool, steps: int = 48) -> list[list[Any]]
     return _scale(np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055), steps)
 
 
+def image_scale(colours: Colours, dark: bool) -> list[list[Any]]:
+    """A plotly colour scale for an image on the page itself: a diverging one on a dark page has a grey middle, since a
+    white one would be its brightest part. It has a colour at its very middle, unlike that of marks."""
+    return mark_scale(colours, dark, 49) if dark and colours == "diverging" else colour_scale(colours)
+
+
 def _linear(table: np.ndarray) -> np.ndarray:
     """Linear light of sRGB values in [0, 1] (IEC 61966-2-1)."""
     return np.where(table <= 0.04045, table / 12.92, ((table + 0.055) / 1.055) ** 2.4)

@@ -34,18 +34,40 @@ const applyTheme = (layout, theme) => {
 };
 
 // ---- size --------------------------------------------------------------------------------------------------------
+const NARROW = 540, BELOW = { orientation: 'h', x: 0, xanchor: 'left', yanchor: 'top' }, UNDER_TICKS = 70;
+const TITLE = 34, ROW = 19, SYMBOL = 45, LETTER = 6.3;
+
+// Pixels that a horizontal legend takes: one row, or columns as wide as the longest name, as plotly sets it.
+const legendHeight = ({ meta, margin }, width) => {
+  const names = (meta?.names ?? []).map(name => name.split('<br>'));
+  if (!names.length) return 0;
+  const wide = names.map(lines => SYMBOL + LETTER * Math.max(...lines.map(line => line.length)));
+  const room = width - margin.l - margin.r, total = wide.reduce((sum, one) => sum + one);
+  const rows = total <= room ? 1 : Math.ceil(names.length / Math.max(1, Math.floor(room / Math.max(...wide))));
+  return rows * ROW * Math.max(...names.map(lines => lines.length));
+};
+
+// Where the chart is narrow, a legend goes below the axes that lay beside them, or above without room for its rows.
+const legendBelow = (layout, width) => {
+  const { meta, margin, legend } = layout;
+  if (width >= NARROW) return false;
+  if (meta?.legend === 'beside') return true;
+  const isAbove = layout.showlegend && legend?.orientation === 'h' && legend.yanchor === 'bottom' && legend.y === 1;
+  return isAbove && legendHeight(layout, width) > margin.t - TITLE;
+};
+
 const heightFor = (layout, width) => {
   const most = layout.height || 360, aspect = layout.meta?.aspect, m = layout.margin;
+  if (width && legendBelow(layout, width)) return most + Math.max(0, legendHeight(layout, width) - Math.max(0, m.t - TITLE));
   if (!aspect || !width) return most;
   return Math.round(Math.min(most, Math.max(120, (width - m.l - m.r) * aspect) + m.t + m.b));
 };
 
-// A legend beside the axes goes below them where the chart is narrow.
-const NARROW = 540, BELOW = { orientation: 'h', x: 0, xanchor: 'left', yanchor: 'top' }, UNDER_TICKS = 70;
-const placedLegend = (layout, width) => {
-  if (layout.meta?.legend !== 'beside') return {};
-  const { height, margin } = layout, y = -Math.max(0.2, UNDER_TICKS / (height - margin.t - margin.b));
-  return { legend: width < NARROW ? { ...layout.legend, ...BELOW, y } : layout.legend };
+const placedLegend = (layout, width, height) => {
+  const { margin, legend } = layout;
+  if (!legendBelow(layout, width)) return legend ? { legend, margin } : {};
+  const t = Math.min(margin.t, TITLE), y = -Math.max(0.2, UNDER_TICKS / (height - t - margin.b));
+  return { legend: { ...legend, ...BELOW, y }, margin: { ...margin, t } };
 };
 
 // A scene in space is seen from further away where the chart is upright, so that its axes' names stay inside.
@@ -75,7 +97,7 @@ const fit = node => {
   node.style.height = `${height}px`;
   if (Math.abs(chart.size[0] - width) > 1 || chart.size[1] !== height) {
     chart.size = [width, height];
-    window.Plotly.relayout(chart.plot, { width, height, ...placedLegend(chart.layout, width) });
+    window.Plotly.relayout(chart.plot, { width, height, ...placedLegend(chart.layout, width, height) });
   }
 };
 
@@ -172,6 +194,7 @@ const draw = (node, data) => {
   const P = window.Plotly, chart = node.chart, theme = themeOf(node), stamp = stampOf(data, theme);
   if (chart.stamp === stamp || afterDrag(node, () => draw(node, data))) return;
   const figure = readFigure(data.figure), layout = figure.layout;
+  layout.meta = { ...layout.meta, ...data.box.meta };
   joinPinned(figure, data.pinned);
   applyTheme(layout, theme);
   layout.uirevision ??= data.key;
@@ -186,7 +209,7 @@ const draw = (node, data) => {
   chart.size = [node.clientWidth, heightFor(layout, node.clientWidth)];
   node.style.height = `${chart.size[1]}px`;
   [layout.width, layout.height] = chart.size;
-  Object.assign(layout, placedLegend(layout, layout.width));
+  Object.assign(layout, placedLegend(layout, ...chart.size));
   placedCamera(layout, layout.width);
   const start = performance.now();
   chart.silent = true;

@@ -31,9 +31,16 @@ def prepare(figure: Any) -> Prepared:
     layout = plain["layout"]
     meta = layout.get("meta") or {}
     text = json.dumps(plain, separators=(",", ":"))
-    box = _BOX | {name: layout[name] for name in _BOX if name in layout} | {"meta": {"aspect": meta.get("aspect")}}
+    box = _BOX | {name: layout[name] for name in (*_BOX, "showlegend", "legend") if name in layout}
+    names = _names(plain["data"]) if layout.get("showlegend") else []
+    box["meta"] = {"aspect": meta.get("aspect"), "legend": meta.get("legend"), "names": names}
     stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
     title = (layout.get("title") or {}).get("text") or ""
     engine: Literal["plotly", "canvas"] = "canvas" if drawn_on_canvas(plain) else "plotly"
     alt = meta.get("alt") or "Chart"
     return Prepared(text, stamp, box, alt, title, engine, meta.get("finding") or "")
+
+
+def _names(traces: list[dict[str, Any]]) -> list[str]:
+    """What the legend lists."""
+    return [str(trace["name"]) for trace in traces if trace.get("name") and trace.get("showlegend", True)]

@@ -89,7 +89,9 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
         N, np.arange(7), N, N, {"standard": N, "shrinkage": N, "truth": N}, dark=dark
     ),
     "embeddings.cost_plot": lambda dark: embeddings.cost_plot(COSTS, COSTS[:1], dark=dark),
-    "embeddings.embedding_map": lambda dark: embeddings.embedding_map(M, N, N, title="t", dark=dark),
+    "embeddings.embedding_map": lambda dark: embeddings.embedding_map(
+        M, N, N, title="t", colours="diverging", cut=1.0, dark=dark
+    ),
     "embeddings.exponent_plot": lambda dark: embeddings.exponent_plot(N, {"b": N}, {"b": (1.0, 1.0)}, 1.0, dark=dark),
     "embeddings.grid_plot": lambda dark: embeddings.grid_plot(N, {"a": N, "b": N}, title="t", label="l", dark=dark),
     "embeddings.rate_plot": lambda dark: embeddings.rate_plot(N, M, {"a": N, "b": N}, title="t", label="l", dark=dark),
@@ -236,8 +238,8 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     "traces.trace_plot": lambda dark: traces.trace_plot(list(range(9)), {str(i): [i] * 9 for i in range(9)}, dark=dark),
 }
 #: Pictures whose marks stand on a map or an image: they have a light and a dark edge.
-OVER_A_MAP = ("camera.attitude_plot", "likelihood_free.q_surface_plot", "one_dimension.surface_plot", "maps.field_map",
-              "sweep.sweep_plot")  # fmt: skip
+OVER_A_MAP = ("camera.attitude_plot", "embeddings.embedding_map", "likelihood_free.q_surface_plot", "maps.field_map",
+              "one_dimension.surface_plot", "sweep.sweep_plot")  # fmt: skip
 
 
 def builders() -> Iterator[str]:

@@ -138,7 +138,7 @@ TOGETHER = {
         "flr",
         "truth",
     ),
-    "embeddings": ("cmp", "shrinkage_cmp", "truth"),
+    "embeddings": ("cme", "shrinkage_cmp", "truth"),
 }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from deconditioning.figures.colours import GROUND, HUES, SCALES, VERDICTS, clear, mark_scale
+from deconditioning.figures.colours import GROUND, HUES, SCALES, VERDICTS, clear, image_scale, mark_scale
 from deconditioning.figures.style import INK, MISSING
 
 _CLEAR = re.compile(r"rgba\(\d+,\d+,\d+,")
@@ -35,8 +35,9 @@ def _lit(part: Any) -> Any:
 
 def _scale(scale: Any) -> Any:
     for name in SCALES:
-        if scale == mark_scale(name, True):
-            return mark_scale(name, False)
+        for scale_of in (mark_scale, image_scale):
+            if scale == scale_of(name, True):
+                return scale_of(name, False)
     return scale
 
 

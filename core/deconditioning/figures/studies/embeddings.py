@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from deconditioning.figures import descriptions
-from deconditioning.figures.colours import GROUND, Colours, colour_scale, hue, model_colour, series_colour
+from deconditioning.figures.colours import GROUND, Colours, hue, image_scale, series_colour
 from deconditioning.figures.style import (
     INK,
     Figure,
@@ -16,12 +16,15 @@ from deconditioning.figures.style import (
     layout,
     legend_on_the_right,
     log_axis,
+    rimmed_line,
     upright,
 )
 from deconditioning.wording import duration, number, signed
 
 _DASHES = {"standard": "solid", "shrinkage": "dash", "truth": "dot"}
 _ESTIMATES = {"standard": "cmp", "shrinkage": "shrinkage_cmp", "truth": "truth"}
+#: Further apart than those of the models whose estimates they are.
+_HUES = {"standard": "violet", "shrinkage": "teal", "truth": "ink"}
 _REGRESSIONS = {
     "standard": "standard:<br>every point counts once", "shrinkage": "shrinkage:<br>every group counts once",
     "truth": "truth: x = y sin y",
@@ -67,7 +70,7 @@ def bag_regression_plot(
 def _estimate(at: np.ndarray, values: np.ndarray, name: str, title: str, dark: bool) -> dict[str, Any]:
     return {
         "type": "scatter", "mode": "lines", "x": compact(at, "f8"), "y": compact(values, "f8"), "name": title,
-        "line": {"color": model_colour(_ESTIMATES[name], dark), "width": 2.4, "dash": _DASHES[name]},
+        "line": {"color": hue(_HUES[name], dark), "width": 2.4, "dash": _DASHES[name]},
         "hovertemplate": f"{title}: %{{y:.3f}}<extra></extra>",
     }  # fmt: skip
 
@@ -82,12 +85,13 @@ def embedding_map(
     limits: tuple[float, float] | None = None,
     names: tuple[str, str] = ("x", "y"),
     data: tuple[np.ndarray, np.ndarray] | None = None,
+    cut: float | None = None,
     height: int = 260,
     dark: bool = False,
 ) -> Figure:
     """``μ(x, y)`` (X, Y) as a heat map, y to the right, x up; ``names`` are those of x and y.
 
-    ``data`` are points (x, y) that it was made from, drawn on it.
+    ``data`` are points (x, y) that it was made from, drawn on it, and ``cut`` is a y at which a line is drawn.
     """
     up, across = names
     low, high = limits or (float(values.min()), float(values.max()))
@@ -102,7 +106,7 @@ def embedding_map(
 
     trace = {
         "type": "heatmap", "z": compact(values), "x": compact(y, "f8"), "y": compact(x, "f8"),
-        "colorscale": colour_scale(colours), "zmin": low, "zmax": high, "colorbar": bar, "zsmooth": "best",
+        "colorscale": image_scale(colours, dark), "zmin": low, "zmax": high, "colorbar": bar, "zsmooth": "best",
         "hovertemplate": f"{across} %{{x:.2f}}, {up} %{{y:.2f}}: %{{z:.4f}}<extra></extra>",
     }  # fmt: skip
     picture = _frame(title, height, dark)
@@ -111,10 +115,13 @@ def embedding_map(
         f"{title} over {across} and {up}, from {number(values.min())} to {number(values.max())}, highest at {across} = "
         f"{number(y[column])}, {up} = {number(x[row])}."
     )
-    if data is not None:  # they make no room for themselves
+    if data is not None or cut is not None:  # they make no room for themselves
         for name, along in (("xaxis", y), ("yaxis", x)):
             picture[name] = picture.get(name, {}) | {"range": [float(along[0]), float(along[-1])]}
-    return {"data": [trace, *([] if data is None else [_dots(*data)])], "layout": picture}
+    line = (
+        [] if cut is None else rimmed_line(np.full(2, cut), x[[0, -1]], width=1.4, hoverinfo="skip", showlegend=False)
+    )
+    return {"data": [trace, *line, *([] if data is None else [_dots(*data)])], "layout": picture}
 
 
 def _dots(x: np.ndarray, y: np.ndarray) -> dict[str, Any]:

@@ -9,10 +9,9 @@ from deconditioning.figures import descriptions
 from deconditioning.figures.colours import (
     MODEL_NAMES,
     clear,
-    colour_scale,
     hue,
+    image_scale,
     model_colour,
-    model_name,
     series_colour,
 )
 from deconditioning.figures.style import (
@@ -23,6 +22,7 @@ from deconditioning.figures.style import (
     axis,
     compact,
     filled,
+    histogram_bins,
     hover_numbers,
     layout,
     legend_on_the_right,
@@ -37,13 +37,8 @@ from deconditioning.wording import number
 _LEAST_DEPTH, _MOST_DEPTH = 0.5, 10.0
 #: Height of a method's name and interval, as a share of the picture.
 _ROW = 0.1
-
-
-def _bins(samples: np.ndarray, limits: tuple[float, float]) -> int:
-    """Bins of width ``2 IQR / n^{1/3}``, at most 36. Source: Freedman and Diaconis 1981."""
-    low, high = np.quantile(samples, [0.25, 0.75])
-    wide = 2 * (high - low) / len(samples) ** (1 / 3)
-    return int(np.clip(np.ceil((limits[1] - limits[0]) / wide), 8, 36)) if wide > 0 else 36
+#: How far above its interval a name stands, as a share of the row.
+_NAME = 0.16
 
 
 def marginal_plot(
@@ -59,7 +54,7 @@ def marginal_plot(
     """
     traces: list[dict[str, Any]] = []
     if len(samples):
-        counts, edges = np.histogram(samples, bins=_bins(samples, limits), range=limits)
+        counts, edges = np.histogram(samples, bins=histogram_bins(samples, limits), range=limits)
         traces.append(
             {
                 "type": "bar", "x": compact(0.5 * (edges[1:] + edges[:-1]), "f8"),
@@ -75,7 +70,8 @@ def marginal_plot(
         if curve is not None:
             traces.append(_line(*curve, name, ink, dash))
     rows = [names.get(name, name) for name in intervals]
-    traces += [_interval(names.get(name, name), *ends, model_colour(name, dark)) for name, ends in intervals.items()]
+    for row, (name, ends) in enumerate(intervals.items()):
+        traces.append(_interval(len(rows) - 1 - row, names.get(name, name), *ends, model_colour(name, dark)))
     traces.append(_names(rows, limits[0], dark))
     picture = layout(f"Posterior of {variable}; below, mean and 95 % interval", height=height, dark=dark,
                      barmode="overlay")  # fmt: skip
@@ -100,23 +96,23 @@ def _above_rows(rows: list[str], dark: bool) -> dict[str, Any]:
     share = _ROW * len(rows)
     return {
         "yaxis": axis("density", dark, automargin=False, domain=[share + 0.06, 1], rangemode="tozero", nticks=4),
-        "yaxis2": axis("", dark, automargin=False, domain=[0, share], categoryorder="array", showgrid=False, dtick=1,
-                       categoryarray=rows[::-1], range=[-0.5, len(rows)], showticklabels=False),
+        "yaxis2": axis("", dark, automargin=False, domain=[0, share], showgrid=False, zeroline=False,
+                       range=[-0.5, len(rows)], showticklabels=False),
     }  # fmt: skip
 
 
 def _names(rows: list[str], left: float, dark: bool) -> dict[str, Any]:
     """The methods' names above their intervals: beside them, they would take half of a narrow picture."""
     return {
-        "type": "scatter", "mode": "text", "x": [left] * len(rows), "y": rows, "text": [literal(row) for row in rows],
-        "yaxis": "y2", "textposition": "top right", "textfont": {"size": 11, "color": INK[dark]},
-        "showlegend": False, "hoverinfo": "skip",
+        "type": "scatter", "mode": "text", "x": [left] * len(rows), "text": [literal(row) for row in rows],
+        "y": [at + _NAME for at in reversed(range(len(rows)))], "yaxis": "y2", "textposition": "top right",
+        "textfont": {"size": 11, "color": INK[dark]}, "showlegend": False, "hoverinfo": "skip",
     }  # fmt: skip
 
 
-def _interval(name: str, low: float, mean: float, high: float, colour: str) -> dict[str, Any]:
+def _interval(row: int, name: str, low: float, mean: float, high: float, colour: str) -> dict[str, Any]:
     return {
-        "type": "scatter", "mode": "lines+markers", "x": [low, mean, high], "y": [name] * 3, "yaxis": "y2",
+        "type": "scatter", "mode": "lines+markers", "x": [low, mean, high], "y": [row] * 3, "yaxis": "y2",
         "line": {"color": colour, "width": 3}, "showlegend": False, "cliponaxis": True,
         "marker": {"color": colour, "size": [1, 9, 1], "symbol": "diamond"},
         "hovertemplate": f"{name}: {number(mean, 4)} [{number(low, 4)}, {number(high, 4)}]<extra></extra>",
@@ -132,12 +128,13 @@ def _line(x: np.ndarray, y: np.ndarray, name: str, colour: str, dash: str, width
 
 def corner_plot(
     samples: np.ndarray, names: Sequence[str], *, limits: np.ndarray, shown: str = "dme",
-    exact: tuple[np.ndarray, np.ndarray] | None = None, truth: np.ndarray | None = None, height: int = 520,
-    dark: bool = False,
+    exact: tuple[np.ndarray, np.ndarray] | None = None, truth: np.ndarray | None = None,
+    methods: Mapping[str, str] = MODEL_NAMES, height: int = 520, dark: bool = False,
 ) -> Figure:  # fmt: skip
     """Samples (S, p) of every two parameters against each other, with the exact 95 % ellipse and the true parameters.
 
-    ``limits`` (p, 2) of the axes; ``exact`` is (mean (p,), covariance (p, p)) of a normal posterior.
+    ``limits`` (p, 2) of the axes; ``exact`` is (mean (p,), covariance (p, p)) of a normal posterior; ``methods`` are
+    what methods are called.
     """
     count = len(names)
     picture = layout("Posterior of every two parameters", height=height, dark=dark)
@@ -151,7 +148,7 @@ def corner_plot(
         marker = {"size": 4, "color": model_colour(shown, dark)}
         hover = f"{literal(names[column])} %{{x:.3~r}}, {literal(names[row])} %{{y:.3~r}}<extra></extra>"
         traces.append({"type": "scatter", "mode": "markers", "x": compact(samples[:, column], "f8"), "marker": marker,
-                       "y": compact(samples[:, row], "f8"), "name": f"samples by<br>{model_name(shown)}",
+                       "y": compact(samples[:, row], "f8"), "name": f"samples by<br>{methods.get(shown, shown)}",
                        "hovertemplate": hover} | axes)  # fmt: skip
         if exact is not None:
             ellipse = _ellipse(exact[0][[column, row]], exact[1][np.ix_([column, row], [column, row])])
@@ -203,7 +200,8 @@ def q_surface_plot(
     marks = depth * np.array([-1, -0.5, 0, 0.5, 1])
     trace = {
         "type": "contour", "z": compact(np.clip(finite, -depth, depth)), "x": compact(np.log10(lengths), "f8"),
-        "y": compact(np.log10(others), "f8"), "colorscale": colour_scale("diverging"), "zmin": -depth, "zmax": depth,
+        "y": compact(np.log10(others), "f8"), "colorscale": image_scale("diverging", dark),
+        "zmin": -depth, "zmax": depth,
         "contours": {"coloring": "fill", "showlines": False, "start": -depth, "end": depth, "size": depth / 20},
         "colorbar": {"thickness": 9, "len": 0.95, "tickfont": {"size": 11}, "outlinewidth": 0,
                      "tickvals": marks.tolist(), "ticktext": [number(mark, 2) for mark in marks]},
@@ -242,38 +240,38 @@ def _ticks(places: np.ndarray) -> dict[str, Any]:
 
 
 def ranks_plot(
-    counts: np.ndarray, band: tuple[float, float], *, method: str, parameter: str, height: int = 250, dark: bool = False
-) -> Figure:
+    counts: np.ndarray, band: tuple[float, float], *, method: str, parameter: str,
+    names: Mapping[str, str] = MODEL_NAMES, height: int = 250, dark: bool = False,
+) -> Figure:  # fmt: skip
     """How often the truth's rank fell into each part of the samples, and the band of a calibrated posterior."""
-    bins = len(counts)
+    bins, name = len(counts), names.get(method, method)
     colour = model_colour(method, dark)
     bars = {
         "type": "bar", "x": [(index + 0.5) / bins for index in range(bins)], "y": compact(counts, "f8"),
         "width": 0.92 / bins, "marker": {"color": colour}, "hovertemplate": "%{y:.0f}",
     }  # fmt: skip
-    picture = layout(f"{model_name(method)}, {parameter}", height=height, dark=dark)
+    picture = layout(f"{name}, {parameter}", height=height, dark=dark)
     picture["margin"] = {"l": 40, "r": 8, "t": 34, "b": 42}
-    picture["xaxis"] = axis("rank of the truth among the samples", dark, automargin=False, range=[0, 1], nticks=6)
+    picture["xaxis"] = axis("rank among the samples", dark, automargin=False, range=[0, 1], nticks=6)
     picture["yaxis"] = axis("", dark, automargin=False, rangemode="tozero", nticks=5)
     strip = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": band[0], "y1": band[1], "line": {"width": 0}}
     picture["shapes"] = [strip | {"fillcolor": clear(hue("grey", dark), 0.35), "layer": "below"}]
     outside = int(((counts < band[0]) | (counts > band[1])).sum())
     picture["meta"]["alt"] = (
-        f"Ranks of the true {parameter} among {model_name(method)} samples: {outside} of {bins} bars are outside "
-        "the band."
+        f"Ranks of the true {parameter} among {name} samples: {outside} of {bins} bars are outside the band."
     )
     return {"data": [bars], "layout": picture}
 
 
 def errors_plot(
-    curves: Mapping[str, Mapping[int, float]], *, title: str, label: str, now: int | None = None, height: int = 330,
-    dark: bool = False,
+    curves: Mapping[str, Mapping[int, float]], *, title: str, label: str, now: int | None = None,
+    names: Mapping[str, str] = MODEL_NAMES, height: int = 330, dark: bool = False,
 ) -> Figure:  # fmt: skip
     """A positive score against the number of simulations on log axes, one line a method, with a rule at ``now``."""
     traces = []
     for name, points in curves.items():
         at, values = np.array(list(points), float), np.array(list(points.values()))
-        line = _line(at, values, model_name(name), model_colour(name, dark), "solid", 2.0)
+        line = _line(at, values, names.get(name, name), model_colour(name, dark), "solid", 2.0)
         hover = hover_numbers(values, "n = %{x:,.0f}: ")
         traces.append(line | {"mode": "lines+markers", "marker": {"size": 5}} | hover)
     picture = layout(title, height=height, dark=dark, showlegend=True)
@@ -286,6 +284,6 @@ def errors_plot(
     picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(heights))
     if now is not None and len(places) and places[0] <= now <= places[-1]:
         picture["shapes"] = [upright(now, {"color": INK[dark], "width": 1, "dash": "dot"})]
-    summary = descriptions.ends({name: list(points.values()) for name, points in curves.items()})
+    summary = descriptions.ends({name: list(points.values()) for name, points in curves.items()}, names)
     picture["meta"]["alt"] = f"{title}, from {number(places[0], 6)} to {number(places[-1], 6)} simulations: {summary}."
     return {"data": traces, "layout": picture}

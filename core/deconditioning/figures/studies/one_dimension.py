@@ -11,6 +11,7 @@ from deconditioning.figures.colours import (
     clear,
     colour_scale,
     hue,
+    image_scale,
     model_colour,
     model_name,
     series_colour,
@@ -168,7 +169,7 @@ def weights_plot(
     limit = max(float(np.quantile(np.abs(shown), 0.999)), 1e-12)
     trace = {
         "type": "heatmap", "z": compact(shown), "x": compact(columns[order[1]], "f8"),
-        "y": compact(rows[order[0]], "f8"), "colorscale": colour_scale("diverging"), "zmin": -limit, "zmax": limit,
+        "y": compact(rows[order[0]], "f8"), "colorscale": image_scale("diverging", dark), "zmin": -limit, "zmax": limit,
         "colorbar": _bar(),
         "hovertemplate": "y %{y:.2f}, ỹ %{x:.2f}: weight %{z:.4f}<extra></extra>",
     }  # fmt: skip

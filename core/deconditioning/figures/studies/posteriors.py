@@ -8,7 +8,7 @@ import numpy as np
 from deconditioning.figures import descriptions
 from deconditioning.figures.colours import hue, model_colour, series_colour
 from deconditioning.figures.studies.one_dimension import frame, line
-from deconditioning.figures.style import INK, Figure, compact, filled, legend_on_the_right
+from deconditioning.figures.style import INK, Figure, compact, filled, histogram_bins, legend_on_the_right
 from deconditioning.wording import number
 
 
@@ -19,7 +19,9 @@ def posterior_plot(
     """Exact posterior and prior densities of a variable, and herded samples as a histogram."""
     traces: list[dict[str, Any]] = []
     if len(herded):
-        counts, edges = np.histogram(herded, bins=40, range=(y[0], y[-1]), density=True)
+        counts, edges = np.histogram(
+            herded, bins=histogram_bins(herded, (y[0], y[-1])), range=(y[0], y[-1]), density=True
+        )
         traces.append(
             {
                 "type": "bar", "x": compact(0.5 * (edges[1:] + edges[:-1]), "f8"), "y": compact(counts, "f8"),

@@ -37,7 +37,8 @@ def accuracy(rows: Sequence[Measured], usual: str, *, dark: bool = False) -> Fig
     picture = _picture(rows, "Error", "RMSE relative to bilinear interpolation", sentence, dark)
     picture["xaxis"]["range"] = [0, 1.03 * max(1.05, *places.values())]
     line = {"type": "line", "x0": 1, "x1": 1, "line": {"color": INK[dark], "width": 1, "dash": "dot"}}
-    picture["shapes"], picture["annotations"] = [line | _ENDS], [_above("bilinear interpolation: 1", 1)]
+    picture["shapes"] += [line | _ENDS]
+    picture["annotations"] = [_above("bilinear interpolation: 1", 1)]
     hover = "%{x:.0%} of the RMSE of bilinear interpolation"
     return {"data": _dots(rows, places, usual, hover, dark), "layout": picture}
 
@@ -50,20 +51,25 @@ def coverage(rows: Sequence[Measured], usual: str, *, dark: bool = False) -> Fig
     picture = _picture(rows, "Coverage of 95 % intervals", "share of the truth inside them", sentence, dark)
     picture["xaxis"] |= {"range": [min(0.85, *places.values()) - 0.02, 1.005], "tickformat": ".0%"}
     band = {"type": "rect", "x0": AIM[0], "x1": AIM[1], "line": {"width": 0}}
-    picture["shapes"] = [band | {"fillcolor": clear(hue("teal", dark), 0.14)} | _ENDS]
+    picture["shapes"] += [band | {"fillcolor": clear(hue("teal", dark), 0.14)} | _ENDS]
     words = f"aim: {100 * AIM[0]:.0f} to {100 * AIM[1]:.0f} %"
     picture["annotations"] = [_above(words, sum(AIM) / 2)]
     return {"data": _dots(rows, places, usual, "coverage %{x:.0%}", dark), "layout": picture}
 
 
 def _picture(rows: Sequence[Measured], title: str, label: str, alt: str, dark: bool) -> dict[str, Any]:
-    """A line for each field."""
+    """A line for each field, every other one shaded: dots lie on both sides of their line."""
     fields = _fields(rows)
     picture = layout(title, height=124 + _LINE * len(fields), dark=dark)
     picture["margin"] |= {"t": 60, "l": 8, "b": 44}
     picture["xaxis"] = axis(label, dark)
     picture["yaxis"] = axis("", dark, range=[len(fields) - 0.4, -0.6], fixedrange=True, zeroline=False)
     picture["yaxis"] |= {"tickvals": list(range(len(fields))), "ticktext": [literal(field) for field in fields]}
+    strip = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "line": {"width": 0}, "layer": "below"}
+    picture["shapes"] = [
+        strip | {"y0": row - 0.5, "y1": row + 0.5, "fillcolor": clear(INK[dark], 0.06)}
+        for row in range(0, len(fields), 2)
+    ]
     picture["meta"]["alt"] = f"{title}: {alt}"
     return picture
 
