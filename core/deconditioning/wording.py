@@ -1,5 +1,6 @@
 """Numbers in words, the same on every page and in every message: durations, signs; texts in the cells of tables."""
 
+import math
 import re
 from collections.abc import Collection
 
@@ -63,6 +64,18 @@ def number(value: float, digits: int = 3) -> str:
         mantissa, exponent = f"{float(f'{mantissa}e{exponent}'):,.0f}", ""
     power = f" × 10{str(int(exponent)).translate(_RAISED)}" if exponent else ""
     return f"{mantissa}{power}".replace("-", "−")
+
+
+def rounded(value: float, digits: int = 3) -> str:
+    """A measured number in a table: `number`, with the zeros at its end, so that all of a column are as exact: "0.470",
+    "2.00", "1.76 × 10⁻⁸"; nought is "0"."""
+    if not value or not math.isfinite(value):
+        return number(value)
+    mantissa, times, power = number(value, digits).partition(" × ")
+    whole, _, decimals = mantissa.partition(".")
+    significant = len(re.sub(r"\D", "", whole + decimals).lstrip("0"))
+    missing = "0" * max(0, digits - significant)
+    return f"{whole}{'.' if decimals or missing else ''}{decimals}{missing}{times}{power}"
 
 
 #: A number with a computer's exponent, not inside a word, a path or an option.

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from deconditioning.abbreviations import legend
+from deconditioning.models.defaults import CANDIDATES
 from pages.benchmarks import mediated
 from pages.benchmarks.measured import show_measured
 from pages.benchmarks.trust import show_trust
@@ -31,7 +32,8 @@ def main() -> None:
     show_trust()
     st.subheader("Accuracy of downscaling through a mediator", anchor=False)
     scores = ("mae", "pearson", "ssim", "crps", "coverage95")
-    table = BenchmarkTable("downscaling-benchmark", "downscaling.json", "case", TITLES, units="K", scores=scores)
+    table = BenchmarkTable("downscaling-benchmark", "downscaling.json", "case", TITLES, units="K", scores=scores,
+                           references=dict.fromkeys(TITLES, CANDIDATES[0]))  # fmt: skip
     headline(table)
     st.markdown(" ".join((lost(), mediated.choice(), mediated.regime())))
     with st.expander("All models and scores, significance tests, and a run of your own",

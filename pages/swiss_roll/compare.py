@@ -9,6 +9,7 @@ import streamlit as st
 from deconditioning.datasets.swiss_roll import MATCHINGS, RollSpec
 from deconditioning.figures.colours import model_name
 from deconditioning.models.catalogue import GENERAL
+from deconditioning.models.defaults import usual_model
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.swiss_roll.benchmark import MODELS as BENCHMARKED
 from deconditioning.studies.swiss_roll.benchmark import PAPER
@@ -109,7 +110,8 @@ def compared_with_paper() -> str:
 def benchmark() -> None:
     """The paper's Table 1: stored results, or those of a run from this page."""
     groups = {matching: f"{matching.capitalize()} matching" for matching in MATCHINGS}
-    table = BenchmarkTable("swiss-roll-benchmark", FILE, "matching", groups, PAPER, units="")
+    usual = {matching: usual_model(matching == MATCHINGS[0], place=False).name for matching in MATCHINGS}
+    table = BenchmarkTable("swiss-roll-benchmark", FILE, "matching", groups, PAPER, units="", references=usual)
     st.markdown(compared_with_paper())
     start_controls(table, {"models": list(BENCHMARKED)})
     show(table)

@@ -8,6 +8,7 @@ from statistics import mean, median
 
 import numpy as np
 import pytest
+from scipy.stats import wilcoxon
 from streamlit.testing.v1 import AppTest
 
 from deconditioning.studies.downscaling.benchmark import MEDIATED, MEDIATORS, REAL_MATCHED, expanded
@@ -54,6 +55,31 @@ def test_it_opens_on_headlines_and_everything_else_is_folded(page: AppTest):
     table = page.expander[1].dataframe[0].value
     assert {"Model", "RMSE", "SSIM", "CRPS", "Coverage of 95 %"} <= set(table.columns)
     assert {"Shrinkage CMP", "Variational CMP", "VBAgg", "Bicubic"} <= set(table["Model"])
+
+
+def test_what_differs_from_the_default_is_counted_with_scipy(page: AppTest) -> None:
+    """Of ERA5: every model against the area-to-point GP, seed by seed, corrected by hand."""
+    stored = expanded(json.loads((ROOT / "data" / "benchmarks" / "downscaling.json").read_text())["rows"])
+    errors: dict[str, dict[int, float]] = {}
+    for row in stored:
+        if row["case"] == "era5-t2m" and row["scores"]:
+            errors.setdefault(row["model"], {})[row["seed"]] = row["scores"]["rmse"]
+    default = errors.pop("area_to_point_gp")
+    found = []
+    for mine in errors.values():
+        change = [mine[seed] - default[seed] for seed in default if seed in mine]
+        found.append((float(wilcoxon(change).pvalue), float(np.median(change)) > 0))
+    less = more = 0
+    for rank, (p, worse) in enumerate(sorted(found)):
+        if (len(found) - rank) * p >= 0.05:
+            break
+        less, more = less + worse, more + (not worse)
+    (said,) = [each.value for each in page.markdown if "Significant differences in RMSE" in each.value]
+    (line,) = [each for each in said.splitlines() if "ERA5" in each]
+    assert less and f"of {len(found)} models, {less} are less accurate than Area-to-point GP" in line
+    assert f" and {more or 'none'} " in line
+    (table,) = [each.value for each in page.dataframe if "Compared with" in each.value]
+    assert set(table["Compared with"]) == {"Area-to-point GP"} and len(table) == 6 * len(found)
 
 
 def told_right(rows: list[dict]) -> tuple[int, int]:

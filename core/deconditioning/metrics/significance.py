@@ -44,19 +44,31 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def pairwise_wilcoxon(results: Sequence[Mapping[str, Any]], score: str) -> tuple[Comparison, ...]:
-    """Compare every pair of models on one score over common seeds, given results in the shape of the command line.
+def pairwise_wilcoxon(
+    results: Sequence[Mapping[str, Any]], score: str, reference: str | None = None
+) -> tuple[Comparison, ...]:
+    """Compare models on one score over common seeds, given results in the shape of the command line.
+
+    Every pair is compared; with a ``reference``, only this model with each of the others, as ``first``. Holm's
+    correction is for these comparisons: of 12 models and 10 seeds the smallest corrected p is ``66 · 2⁻⁹ = 0.13`` for
+    all pairs, which no difference makes significant, and ``11 · 2⁻⁹ = 0.02`` against one reference.
 
     The null distribution is exact for up to 50 seeds without ties and a normal approximation otherwise (as in scipy);
     zero differences are dropped. With fewer than 6 nonzero differences no p value is given, because none could be below
     0.05.
 
-    Raises `InputError` if fewer than two models have the score. Source: Wilcoxon 1945; Demšar 2006, §3.1.3.
+    Raises `InputError` if fewer than two models, or not the reference, have the score. Source: Wilcoxon 1945;
+    Demšar 2006, §3.1.3.
     """
     by_model = _by_model(results, score)
     if len(by_model) < 2:
         raise InputError(f"{len(by_model)} model(s) have the score `{score}`: a comparison needs at least two.")
-    pairs = [_compare(a, by_model[a], b, by_model[b]) for a, b in combinations(by_model, 2)]
+    if reference is not None and reference not in by_model:
+        raise InputError(
+            f"The reference '{reference}' has no score `{score}`: choose one of {', '.join(by_model)}, or run it."
+        )
+    named = combinations(by_model, 2) if reference is None else ((reference, b) for b in by_model if b != reference)
+    pairs = [_compare(a, by_model[a], b, by_model[b]) for a, b in named]
     corrected = holm([pair.p_value for pair in pairs])
     return tuple(Comparison(**{**vars(pair), "p_holm": p}) for pair, p in zip(pairs, corrected, strict=True))
 

@@ -14,7 +14,7 @@ from deconditioning.metrics.significance import Comparison, pairwise_wilcoxon
 from deconditioning.studies.benchmark_table import mediated_compared_with_plain, table_rows
 from deconditioning.studies.downscaling.benchmark import expanded
 from deconditioning.studies.run_content import benchmark_rows
-from deconditioning.wording import number
+from deconditioning.wording import rounded
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING, sentence_of
 from pages.kit.layout.theme import is_dark
@@ -31,12 +31,15 @@ _MEANINGS = {
 PLAIN = ("constant", "bilinear", "bicubic")
 #: Tables of more scores than this stand beside their dots instead of below.
 _MOST_BESIDE = 2
+#: The level of the tests, and how many models a sentence names.
+SIGNIFICANT, _FEW = 0.05, 3
 
 
 @dataclass(frozen=True)
 class BenchmarkTable:
     """One benchmark: the engine's task, its stored file, what groups its rows (value → title), the paper's RMSE by
-    group, the units of its scores, and which scores stand beside RMSE."""
+    group, the units of its scores, which scores stand beside RMSE, and by group the model that all others are
+    compared with."""
 
     task: str
     file: str
@@ -45,6 +48,7 @@ class BenchmarkTable:
     paper: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
     units: str = ""
     scores: tuple[str, ...] = ("coverage95",)
+    references: Mapping[str, str] = field(default_factory=dict)
 
 
 def start_controls(table: BenchmarkTable, settings: dict[str, Any]) -> None:
@@ -149,14 +153,14 @@ def _stored_rows(table: BenchmarkTable) -> tuple[list[dict[str, Any]], str]:
 
 @dataclass(frozen=True)
 class Group:
-    """A group's rows summed up: number of seeds, one entry a model, signed-rank tests of RMSE or why there are none;
-    ``others`` are those of the table's other scores, by score and pair."""
+    """A group's rows summed up: number of seeds, one entry a model, signed-rank tests of RMSE against the group's
+    reference or why there are none; ``others`` are those of the table's other scores, by score and model."""
 
     seeds: int
     models: list[dict[str, Any]]
     pairs: tuple[Comparison, ...]
     refused: str = ""
-    others: dict[str, dict[tuple[str, str], Comparison]] = field(default_factory=dict)
+    others: dict[str, dict[str, Comparison]] = field(default_factory=dict)
 
 
 def _sums(table: BenchmarkTable, rows: list[dict[str, Any]]) -> dict[str, Group]:
@@ -169,16 +173,20 @@ def _sums(table: BenchmarkTable, rows: list[dict[str, Any]]) -> dict[str, Group]
         seeds = len({row["seed"] for row in mine})
         models = table_rows(mine, table.group, value, paper=table.paper.get(value))
         try:
-            result[value] = Group(seeds, models, pairwise_wilcoxon(mine, "rmse"), others=_others(table, mine))
+            reference = table.references.get(value)
+            pairs = pairwise_wilcoxon(mine, "rmse", reference)
+            result[value] = Group(seeds, models, pairs, others=_others(table, mine, reference))
         except InputError as error:
             result[value] = Group(seeds, models, (), str(error))
     return result
 
 
-def _others(table: BenchmarkTable, rows: list[dict[str, Any]]) -> dict[str, dict[tuple[str, str], Comparison]]:
+def _others(
+    table: BenchmarkTable, rows: list[dict[str, Any]], reference: str | None
+) -> dict[str, dict[str, Comparison]]:
     """The tests of all scores but coverage, which is no better for being larger."""
     scores = [score for score in table.scores if not score.startswith("coverage")]
-    return {score: {(p.first, p.second): p for p in pairwise_wilcoxon(rows, score)} for score in scores}
+    return {score: {p.second: p for p in pairwise_wilcoxon(rows, score, reference)} for score in scores}
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -208,9 +216,7 @@ def _tables(table: BenchmarkTable, rows: list[dict[str, Any]], source: str, mark
             )
         )
     )
-    with st.expander("Which differences are significant? Wilcoxon's signed-rank test"):
-        for value, group in result.items():
-            _tests(group, table.groups[value])
+    _significance(table, result)
 
 
 def _one(table: BenchmarkTable, group: Group, value: str, left: Any, right: Any) -> None:
@@ -229,7 +235,7 @@ def _line(table: BenchmarkTable, row: dict[str, Any]) -> dict[str, Any]:
         line["RMSE, paper"] = "–" if not row["paper"] else spread(*row["paper"])
     for name in table.scores:
         result = row["means"].get(name)
-        shown = "–" if result is None else f"{100 * result:.0f} %" if name.startswith("coverage") else number(result)
+        shown = "–" if result is None else f"{100 * result:.0f} %" if name.startswith("coverage") else rounded(result)
         line[SHORT[name]] = shown
     line["CPU s"] = "–" if row["seconds"] is None else f"{row['seconds']:.1f}"
     return line
@@ -239,37 +245,60 @@ def spread(mean: float | None, sd: float | None) -> str:
     """A mean and its sd over seeds as a cell of a table."""
     if mean is None:
         return "–"
-    return number(mean) + (f" ± {number(sd, 2)}" if sd else "")
+    return rounded(mean) + (f" ± {rounded(sd, 2)}" if sd else "")
 
 
-def _tests(group: Group, title: str) -> None:
+def _significance(table: BenchmarkTable, groups: Mapping[str, Group]) -> None:
+    """A sentence a group on what differs from its reference; the tests themselves folded in one table."""
+    lines = [f"- **{table.groups[value]}**: {_difference(group)}" for value, group in groups.items()]
+    st.markdown("**Significant differences in RMSE**\n\n" + "\n".join(lines))
+    tests = [_test(table, group, value, pair) for value, group in groups.items() for pair in group.pairs]
+    with st.expander("All significance tests"):
+        st.dataframe(tests, hide_index=True, width="stretch", placeholder=MISSING)
+    st.caption(
+        "Wilcoxon's signed-rank test over the seeds, two-sided, of each model against one: the default where it is a "
+        "candidate. A difference is significant if p is below 0.05 after Holm's correction for these tests."
+    )
+
+
+def _difference(group: Group) -> str:
+    """How many models are significantly less and more accurate than the reference, and which do not differ."""
     if group.refused:
-        st.caption(f"{title}: {sentence_of(group.refused)}")
-        return
-    others = group.others.items()
-    st.markdown(
-        f"**{title}**, RMSE{' and other scores' if others else ''}, two-sided; p values corrected for the number of "
-        "pairs (Holm)"
+        return sentence_of(group.refused)
+    tested = [pair for pair in group.pairs if not pair.note]
+    if not tested:
+        return f"{group.seeds} seeds are too few for a test."
+    clear = [pair for pair in tested if pair.p_holm < SIGNIFICANT]
+    less = [model_name(pair.second) for pair in clear if pair.difference < 0]
+    more = [model_name(pair.second) for pair in clear if pair.difference > 0]
+    rest = [model_name(pair.second) for pair in group.pairs if pair not in clear]
+    named = f": {', '.join(rest)}" if len(rest) <= _FEW else f" for {len(rest)}"
+    return (
+        f"of {len(group.pairs)} models, {_counted(less, 'less', tested[0].first)} and "
+        f"{_counted(more, 'more', '')}" + (f"; no significant difference{named}." if rest else ".")
     )
-    st.dataframe(
-        [
-            {
-                "Better": model_name(p.first if p.difference < 0 else p.second),
-                "Worse": model_name(p.second if p.difference < 0 else p.first),
-                "Median difference": number(abs(p.difference)),
-                "p": p.note or number(p.p_value, 2),
-                "p corrected": _p(p),
-                **{f"{SHORT[score]} corrected": _p(result.get((p.first, p.second))) for score, result in others},
-                "Seeds": p.n,
-            }
-            for p in group.pairs
-        ],
-        hide_index=True,
-        width="stretch",
-        placeholder=MISSING,
-    )
+
+
+def _counted(names: Sequence[str], how: str, reference: str) -> str:
+    """How many models are less or more accurate, and which if they are few: "1 is more accurate (Partial CMP)"."""
+    count = f"{len(names) or 'none'} {'is' if len(names) < 2 else 'are'} {how} accurate"
+    than = f" than {model_name(reference)}" if reference else ""
+    return f"{count}{than}" + (f" ({', '.join(names)})" if 0 < len(names) <= _FEW else "")
+
+
+def _test(table: BenchmarkTable, group: Group, value: str, pair: Comparison) -> dict[str, Any]:
+    """One test as a line: the model's RMSE minus that of the reference, and p of all scores, corrected."""
+    return {
+        "Data": table.groups[value],
+        "Model": model_name(pair.second),
+        "Compared with": model_name(pair.first),
+        "Median difference": rounded(-pair.difference).replace("nan", "–"),
+        "p, RMSE": pair.note or _p(pair),
+        **{f"p, {SHORT[score]}": _p(tests.get(pair.second)) for score, tests in group.others.items()},
+        "Seeds": pair.n,
+    }
 
 
 def _p(test: Comparison | None) -> str:
     """A corrected p value as a cell of a table; empty where there is none."""
-    return "" if test is None or test.note else number(test.p_holm, 2)
+    return "" if test is None or test.note else rounded(test.p_holm, 2)

@@ -77,6 +77,23 @@ def test_holm_by_hand_and_on_three_models():
     assert pairs["a", "b"].p_holm < 0.01 < pairs["b", "c"].p_holm
 
 
+def test_a_reference_is_compared_with_each_of_the_others_and_corrected_for_these():
+    """Twelve models, ten seeds: the pairs of the full table, multiplied by 11 instead of 66."""
+    rng = np.random.default_rng(3)
+    table = {f"m{k}": list(rng.normal(0.1 + 0.05 * (k != 4), 0.002, 10)) for k in range(12)}
+    every = pairwise_wilcoxon(results(table), "rmse")
+    against = pairwise_wilcoxon(results(table), "rmse", "m4")
+    assert [p.first for p in against] == ["m4"] * 11 and all(p.difference < 0 for p in against)
+    assert [p.second for p in against] == [name for name in table if name != "m4"]
+    of_pair = {frozenset((p.first, p.second)): p.p_value for p in every}
+    p_values = [of_pair[frozenset((p.first, p.second))] for p in against]
+    assert [p.p_value for p in against] == p_values and [p.p_holm for p in against] == pytest.approx(holm(p_values))
+    assert max(p.p_holm for p in against) == pytest.approx(11 / 512)
+    assert min(p.p_holm for p in every) == pytest.approx(66 / 512)
+    with pytest.raises(InputError, match="The reference 'nobody' has no score `rmse`"):
+        pairwise_wilcoxon(results(table), "rmse", "nobody")
+
+
 def test_too_few_seeds_or_equal_scores_give_a_note_and_no_number():
     (few,) = pairwise_wilcoxon(results({"a": [1.0] * 5, "b": [2.0] * 5}), "rmse")
     assert np.isnan(few.p_value) and few.note.startswith("5 common seeds") and few.difference == -1.0

@@ -10,10 +10,12 @@ import pytest
 from scipy.stats import sem, wilcoxon
 
 from deconditioning.errors import InputError
+from deconditioning.metrics.significance import holm
 from deconditioning.studies.replicated.claims import Claim, Comparison, Verdict, load
 from deconditioning.studies.replicated.markdown import to_markdown
 from deconditioning.studies.replicated.numbers import Query, stored_number
 from pages.kit.pages import PAGES
+from pages.kit.runs.benchmark_table import SIGNIFICANT
 
 ROOT = Path(__file__).resolve().parents[3]
 FOUND = load()
@@ -81,6 +83,14 @@ def test_downscaling_wins_are_counted_draw_by_draw() -> None:
     found = claim("chau", "Table 2")
     assert found.numbers["over_vbagg"] == won and found.numbers["draws"] == len(by_draw)
     assert dict(found.answers)["more accurate than VBAgg on most draws (RMSE)"] == (won / len(by_draw) > 0.5)
+
+
+def test_one_rule_of_significance_on_all_pages() -> None:
+    """What is called significant is so after Holm's correction for the tests of its table, as on page Benchmarks."""
+    table = claim("chau", "Table 4")
+    assert "opposite direction, as for Table 2, also after Holm's correction for the three tests" in table.why
+    assert max(holm([table.numbers[name] for name in ("p", "p_gp", "p_r")])) < SIGNIFICANT
+    assert max(table.numbers[name] for name in ("wins", "wins_gp", "wins_r")) < table.numbers["n"] / 2
 
 
 def test_claims_about_the_same_data_are_treated_alike() -> None:
