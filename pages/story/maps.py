@@ -212,7 +212,7 @@ def signs(solved: Solved, share: float, checked: OneScaleUp | None) -> tuple[lis
     ]
     if checked is not None:
         ratio, coverage = checked.rmse[checked.method] / checked.rmse["bilinear"], checked.held[-1]
-        nearer = f"; {OTHERS[checked.better]} is more accurate" if checked.beaten else ""
+        nearer = f"; {OTHERS[checked.better]} is more accurate" if checked.better and checked.beaten else ""
         fine = not checked.beaten and round(100 * coverage) >= RIGHT[0]
         sentence = (
             f"One scale up, without the truth: the error is {percent(ratio)} of that of interpolation; the "
