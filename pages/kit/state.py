@@ -108,7 +108,7 @@ def log_slider(
         bind="query-params", help=help, disabled=disabled,
     )  # fmt: skip
     if reads is not None:
-        _show_as(key, {text: reads(stop) for stop, text in texts.items()})
+        show_as(key, {text: reads(stop) for stop, text in texts.items()})
     if value in extra.values() and value not in ends_and_default:
         st.session_state[Key.STOPS.of(key)] = {texts[value]: value}
     text = slider_text(value)
@@ -117,7 +117,7 @@ def log_slider(
     return float(value)
 
 
-def _show_as(key: str, words: dict[str, str]) -> None:
+def show_as(key: str, words: dict[str, str]) -> None:
     """Let the browser show other words than the numbers of a slider (frame.js), which are those of the address."""
     others = {text: read for text, read in words.items() if text != read}
     if others:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from deconditioning.fields.grids.place import place_words
+from deconditioning.fields.grids.place import latitude_words, longitude_words, place_words
 from deconditioning.figures.places import cities_on
 from deconditioning.figures.studies.one_dimension import function_plot
 from deconditioning.figures.studies.period import date_ticks
@@ -15,6 +15,7 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
+from pages.kit.state import show_as
 from pages.period.controls import Shown
 
 
@@ -22,11 +23,16 @@ def choose(series: Series) -> tuple[int, int]:
     """Two sliders for the row and the column, at first at a city of the map; a click on a map moves them."""
     grid = series.problem.grid
     (rows, columns), (row, column) = grid.shape, _usual(series)
+    south, west = "Place: pixel from the south", "Place: pixel from the west"
+    if grid.kind == "latlon":
+        south, west = "Place: latitude", "Place: longitude"
+        show_as("p-row", {str(index): latitude_words(float(at), None) for index, at in enumerate(grid.y)})
+        show_as("p-column", {str(index): longitude_words(float(at), None) for index, at in enumerate(grid.x)})
     left, right = st.columns(2)
     with left:
-        row = int(widgets.slider("Place: pixel from the south", 0, rows - 1, row, key="p-row"))
+        row = int(widgets.slider(south, 0, rows - 1, row, key="p-row"))
     with right:
-        column = int(widgets.slider("Place: pixel from the west", 0, columns - 1, column, key="p-column"))
+        column = int(widgets.slider(west, 0, columns - 1, column, key="p-column"))
     return min(row, rows - 1), min(column, columns - 1)
 
 

@@ -32,7 +32,10 @@ def sentence(shown: Shown) -> None:
 def covariance(shown: Shown) -> None:
     """What the prior covariance of a period with an archive is made of."""
     if shown.training:
-        st.caption(f"Prior covariance: {shown.result.diagnostics['mixture']}, the rest from the kernel.")
+        share, tapered = shown.result.diagnostics["mixture"].split(" archive", 1)
+        st.caption(
+            f"Prior covariance: {number(100 * float(share))} % from the archive{tapered}, the rest from the kernel."
+        )
 
 
 def licence(shown: Shown) -> None:

@@ -133,7 +133,7 @@ const markRefused = () => {
   }
 };
 
-// ---- a slider's numbers: the address has 1e-5 and -5, people read 1 × 10⁻⁵ and −5, or what log_slider (state.py) says -
+// ---- a slider's numbers: the address has 1e-5 and -5, people read 1 × 10⁻⁵ and −5, or what `show_as` (state.py) says -
 const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹', HANDLES = '[data-testid=stSliderThumbValue], [data-testid=stSliderThumbValue] *, [data-testid=stSliderTickBar] *';
 
 const written = number => {
