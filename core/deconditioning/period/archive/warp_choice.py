@@ -151,7 +151,12 @@ def _dry_share(training: Training) -> float:
 
 
 def _augmented(
-    series: Series, training: Training, warp: Warp, settings: DownscaleSettings, context: Any, like: Setting | None
+    series: Series,
+    training: Training,
+    warp: Warp,
+    settings: DownscaleSettings,
+    context: Any,
+    like: Setting | None = None,
 ) -> tuple[Censored, Setting, tuple[np.ndarray, np.ndarray]]:
     """Dry values drawn some times over, the setting, and mean and sd (N, P) of left-out times."""
     censored = Censored.of(series, training, warp)
