@@ -13,6 +13,8 @@ from deconditioning.datasets.weather import weather_region
 from deconditioning.errors import InputError
 from deconditioning.estimators.downscaling import downscale
 from deconditioning.period import store
+from deconditioning.period.archive import stored
+from deconditioning.period.archive.peers import DELTA, RIDGE
 from tests.core.period.made import made_dataset
 
 FIXED = ["--model", "area_to_point_gp", "--no-learn", "--quiet"]
@@ -65,6 +67,28 @@ def test_an_archive_and_statistics_go_through_the_command(file: Path, tmp_path: 
         assert list(result.month_mean_group.values) == ["February", "March"]
         assert result.month_mean_sd.shape == (2, 16, 20) and "month_mean_sd_if_fixed" not in result
         assert result.times_above_280_truth.max() <= 12 and result.times_above_280.attrs["units"] == "1"
+
+
+def test_a_large_archive_is_kept_beside_the_output_and_its_cost_is_said_first(
+    file: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    words = ["--times", "#48/#59", "--archive", file, "--output", folder / "out.nc"]
+    inside = run(capsys, *options(file, *words))
+    monkeypatch.setattr(stored, "IN_MEMORY", 0)
+    places, new_file = [], stored._new_file
+    monkeypatch.setattr(stored, "_new_file", lambda size, place: places.append(place) or new_file(size, place))
+    spoken = [word for word in options(file, *words) if word != "--quiet"]
+    assert main(["downscale", *map(str, spoken)]) == 0
+    printed = capsys.readouterr()
+    lines = printed.err.splitlines()
+    cost = next(n for n, line in enumerate(lines) if line.startswith("The archive has 48 times of 320 pixels"))
+    assert cost < next(n for n, line in enumerate(lines) if "Coarse values of the training period" in line)
+    assert places == [folder] and [each.name for each in folder.iterdir()] == ["out.nc"]
+    filed = json.loads(printed.out)["results"]
+    assert filed[0]["scores"]["rmse"] == pytest.approx(inside["results"][0]["scores"]["rmse"], rel=1e-5)
+    assert {each["model"] for each in inside["results"]} - {each["model"] for each in filed} == {DELTA, RIDGE}
 
 
 def test_predictors_go_through_the_command_and_the_library(file: Path, tmp_path: Path, capsys) -> None:

@@ -190,7 +190,7 @@ def test_it_is_as_good_inside_and_better_than_cells_alone_outside() -> None:
     series = read_series(Source("x"), spec, lambda key: region, ["#365/#479"])
     settings = DownscaleSettings(model="area_to_point_gp", device="cpu", restarts=1, steps=25, integrate=False)
     part, whole = (read_training(series, each) for each in (_western(region, 32), region))
-    of_part, of_all = (predicted_with_archive(series, each, settings, NoReport())[0] for each in (part, whole))
+    of_part, of_all = (predicted_with_archive(series, each, settings, NoReport()).result for each in (part, whole))
     alone = downscale_series(series, settings)
     outside = np.broadcast_to(np.arange(48) >= 32, (48, 48))
     assert _scores(of_part, ~outside)[0] < 1.03 * _scores(of_all, ~outside)[0]

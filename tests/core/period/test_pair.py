@@ -1,6 +1,8 @@
 """Two variables, one never above the other: their order, against samples of the joint model, and each by itself."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from deconditioning.downscaling.source import Source
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.period.archive import run, setting, warp_choice
 from deconditioning.period.archive.pair import Pair, downscale_pair
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import Training, read_training
@@ -141,3 +144,25 @@ def test_what_is_no_pair_is_refused(both: list[tuple[Series, Training]], region:
         downscale_pair(lower, upper.only(np.arange(5)), (known, known_upper), UNLEARNED)
     with pytest.raises(InputError, match="`upper` need both"):
         downscale(region.dataset, region.dataset, target="tmin", upper="tmax", coarsen=(4, 4))
+
+
+def test_sums_and_left_out_moments_are_computed_once(
+    both: list[tuple[Series, Training]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One kernel has one set of sums for all warps; moments once for the middle, twice for each warp, drawn or not."""
+    (lower, known), (upper, known_upper) = both
+    counts = {"sums": 0, "moments": 0}
+
+    def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **more: Any) -> Any:
+            counts[name] += 1
+            return function(*args, **more)
+
+        return call
+
+    monkeypatch.setattr(setting, "pixel_sums", counted("sums", setting.pixel_sums))
+    moments = counted("moments", warp_choice.left_out_moments)
+    monkeypatch.setattr(warp_choice, "left_out_moments", moments)
+    monkeypatch.setattr(run, "left_out_moments", moments)
+    downscale_pair(lower, upper, (known, known_upper), UNLEARNED)
+    assert counts == {"sums": 2, "moments": 7}

@@ -22,12 +22,9 @@ from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Part, Predictive
-from deconditioning.period.archive.censoring import Censored
 from deconditioning.period.archive.predictors import Predictors
-from deconditioning.period.archive.run import predicted_with_archive, with_peers
-from deconditioning.period.archive.setting import prepare
+from deconditioning.period.archive.run import WithoutPeers, predicted_with_archive, with_peers
 from deconditioning.period.archive.training import Training
-from deconditioning.period.archive.warp_choice import left_out_moments
 from deconditioning.period.behind_warp import BehindWarp, CellsOfPixels
 from deconditioning.period.correlation import TimeCorrelation, days_of
 from deconditioning.period.joint import linked_errors
@@ -65,9 +62,7 @@ def downscale_pair(
     parts = []
     for (series, training), other, warp in ((middle, span, "none"), (span, middle, "box-cox")):
         joined = replace(training, predictors=_with(training.predictors, *other))
-        result, crps, _ = predicted_with_archive(series, joined, settings.replace(warp=warp), context)
-        assert not math.isnan(crps)
-        parts.append((result, joined))
+        parts.append(predicted_with_archive(series, joined, settings.replace(warp=warp), context))
     ends = _Ends.of(parts[0], parts[1], context)
     return Pair(*(ends.result(series, training, sign, context)
                   for series, training, sign in ((lower, trainings[0], -1), (upper, trainings[1], 1))))  # fmt: skip
@@ -156,14 +151,15 @@ class _Ends:
     keeps_means: bool
 
     @staticmethod
-    def of(middle: tuple[PeriodResult, Training], span: tuple[PeriodResult, Training], context: Any) -> "_Ends":
+    def of(middle: WithoutPeers, span: WithoutPeers, context: Any) -> "_Ends":
         """With the correlation on blocks of time left out, held to that of all pixels where times are few."""
-        both = [_standard_errors(*each, context) for each in (middle, span)]
+        both = [each.standard_errors(context.check) for each in (middle, span)]
         product, squares = both[0] * both[1], [(each**2).sum(0) for each in both]
         of_pixel = product.sum(0) / np.sqrt(np.maximum(squares[0] * squares[1], 1e-300))
         usual, count = float(np.nanmean(of_pixel)), len(product)
         correlation = np.clip((count * of_pixel + _PRIOR_TIMES * usual) / (count + _PRIOR_TIMES), -_MOST, _MOST)
-        return _Ends(middle[0], span[0], np.nan_to_num(correlation), bool(np.isfinite(_behind(span[0]).aims).any()))
+        keeps = bool(np.isfinite(_behind(span.result).aims).any())
+        return _Ends(middle.result, span.result, np.nan_to_num(correlation), keeps)
 
     def result(self, series: Series, training: Training, sign: int, context: Any) -> PeriodResult:
         """The lower (sign −1) or the upper variable (1), with the other methods for it."""
@@ -185,16 +181,6 @@ class _Ends:
 def _behind(span: PeriodResult) -> BehindWarp:
     assert isinstance(span.behind, BehindWarp)
     return span.behind
-
-
-def _standard_errors(result: PeriodResult, training: Training, context: Any) -> Float[np.ndarray, "N P"]:
-    """Left-out errors over their sd, in units of the warp where there is one, with the result's hyperparameters."""
-    series, settings = result.series, result.settings.replace(learn=False, warp="none")
-    if isinstance(result.behind, BehindWarp):
-        censored = Censored.of(series, training, result.behind.warp)
-        series, training = censored.series, censored.training
-    means, sds = left_out_moments(prepare(series, training, settings, context), context.check)
-    return (training.fine - means) / sds
 
 
 @dataclass(frozen=True, eq=False)

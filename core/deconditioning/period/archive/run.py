@@ -11,6 +11,7 @@ from deconditioning.device import choose
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import spec_to_settings
 from deconditioning.engine.reporting import NoReport, Stopwatch
+from deconditioning.errors import Check
 from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.times import MONTHS
 from deconditioning.models.learning.repeats import gap_patterns
@@ -32,7 +33,7 @@ from deconditioning.period.archive.peers import Peer, peers
 from deconditioning.period.archive.seasons import Seasons, regressed
 from deconditioning.period.archive.setting import Setting, parts_of, prepare
 from deconditioning.period.archive.training import Training
-from deconditioning.period.archive.warp_choice import choose_warp_of_period, has_warp, keeps_means
+from deconditioning.period.archive.warp_choice import choose_warp_of_period, has_warp, keeps_means, left_out_moments
 from deconditioning.period.behind_warp import BehindWarp
 from deconditioning.period.run import PeriodResult, of_a_series
 from deconditioning.period.series import Series
@@ -58,14 +59,31 @@ def downscale_with_archive(
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
     context = context or NoReport()
-    result, crps, positive = predicted_with_archive(series, training, settings, context, times)
-    return with_peers(result, training, crps, context, positive=positive)
+    found = predicted_with_archive(series, training, settings, context, times)
+    return with_peers(found.result, training, found.crps, context, positive=found.result.behind is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class WithoutPeers:
+    """A ``result`` without other methods, its left-out ``crps``, the ``setting`` that it comes from, in units of the
+    warp where there is one, and mean and sd (N, P) of left-out times there, if they are known.
+    """
+
+    result: PeriodResult
+    crps: float
+    setting: Setting
+    left_out: tuple[np.ndarray, np.ndarray] | None = None
+
+    def standard_errors(self, check: Check) -> np.ndarray:
+        """(N, P) left-out errors over their sd, in units of the warp where there is one."""
+        means, sds = self.left_out or left_out_moments(self.setting, check)
+        return (self.setting.training.fine - means) / sds
 
 
 def predicted_with_archive(
     series: Series, training: Training, settings: DownscaleSettings, context: Any, times: np.ndarray | None = None
-) -> tuple[PeriodResult, float, bool]:
-    """The prediction without other methods, its left-out CRPS, and whether the target is behind a warp."""
+) -> WithoutPeers:
+    """The prediction without other methods. Raises ``InputError``, ``Cancelled``."""
     count, requested = len(series) if times is None else len(times), settings.warp
     settings = of_a_series(series, settings.replace(warp="none"), count)
     if (training.stored is not None or training.partial) and has_warp(series, training, requested):
@@ -73,17 +91,17 @@ def predicted_with_archive(
     chosen = choose_warp_of_period(series, training, requested, settings, context)
     censored = chosen.censored
     if censored is None:
-        result = _gaussian(series, training, settings, context, times)
+        result, setting = _gaussian(series, training, settings, context, times)
         crps = result.diagnostics["left_out_crps"][result.diagnostics["mixture"]]
     else:
-        latent = _gaussian(censored.series, censored.training, chosen.settings, context, times)
+        latent, setting = _gaussian(censored.series, censored.training, chosen.settings, context, times, chosen.setting)
         latent = replace(latent, amplitude=chosen.factor * latent.amplitude)
         result = _behind(latent, series if times is None else series.only(times), censored.warp, training)
         crps = min(chosen.crps.values())
     if chosen.sentence:
         more = {"warp": chosen.sentence, "left_out_crps_of_warps": chosen.crps, "factor_of_sd": chosen.factor}
         result = replace(result, diagnostics={**result.diagnostics, **more})
-    return result, crps, censored is not None
+    return WithoutPeers(result, crps, setting, chosen.left_out)
 
 
 def with_peers(
@@ -116,10 +134,11 @@ def _behind(latent: PeriodResult, series: Series, warp: Warp, training: Training
 
 
 def _gaussian(
-    series: Series, training: Training, settings: DownscaleSettings, context: Any, times: np.ndarray | None
-) -> PeriodResult:
-    """The prediction of a target as it is, or in units of its warp, without other methods."""
-    setting = prepare(series, training, settings, context)
+    series: Series, training: Training, settings: DownscaleSettings, context: Any, times: np.ndarray | None,
+    like: Setting | None = None,
+) -> tuple[PeriodResult, Setting]:  # fmt: skip
+    """The prediction of a target as it is, or in units of its warp, without other methods, and its setting."""
+    setting = prepare(series, training, settings, context, like)
     if times is not None:
         series = series.only(times)
         setting = replace(setting, series=series)
@@ -136,7 +155,7 @@ def _gaussian(
     means, spreads = (setting.on_grid(rows) for rows in (result.means, result.spreads))
     if outside is not None and keeps_means(training):
         means = outside.with_cell_means(means)
-    return PeriodResult(
+    prediction = PeriodResult(
         series, setting.spec, spec_to_settings(settings, setting.spec), means, spreads, result.spread_of,
         day(*used), np.full(len(series), np.nan), watch.seconds(), _warnings(setting),
         {
@@ -147,6 +166,7 @@ def _gaussian(
         residuals_of_archive(setting, choice, outside),
         by_value=_by_value(result, setting, some, left_out, day(*known)),
     )  # fmt: skip
+    return prediction, setting
 
 
 def _better(others: dict[str, Peer], crps: float) -> tuple[str, ...]:

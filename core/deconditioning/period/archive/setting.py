@@ -108,10 +108,13 @@ class Setting:
         return FineSide(*join)
 
 
-def prepare(series: Series, training: Training, settings: DownscaleSettings, context: Any) -> Setting:
+def prepare(
+    series: Series, training: Training, settings: DownscaleSettings, context: Any, like: Setting | None = None
+) -> Setting:
     """Learn the kernel of the anomalies from the archive and sum it over the cells.
 
-    ``context`` receives messages and may cancel. Raises ``InputError`` for covariates that change with time.
+    ``like`` is a setting of the same cells and pixels, whose sums are used if it has the same kernel. ``context``
+    receives messages and may cancel. Raises ``InputError`` for covariates that change with time.
     """
     if series.varying is not None:
         raise InputError(
@@ -123,7 +126,8 @@ def prepare(series: Series, training: Training, settings: DownscaleSettings, con
     cells = training.cells - design @ regressed(design, training.cells)
     unit = float(cells.std()) or 1.0
     spec = _kernel(series, training, settings, design, cells / unit, unit, context)
-    sums = pixel_sums(spec, problem, device, context.check)
+    shared = like is not None and like.spec == spec
+    sums = like.sums if like and shared else pixel_sums(spec, problem, device, context.check)
     weights, noise = weights_and_noise(spec, problem.data.to(device), columns_of(problem), sums.gram)
     cells = problem.coarse_grid
     centres = unit_vectors(cells.latitude.ravel(), cells.longitude.ravel())

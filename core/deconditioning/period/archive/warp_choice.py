@@ -48,13 +48,16 @@ _NONE = "its own values"
 class WarpOfPeriod:
     """The series in units of the warp that is best, None for the target itself, the ``settings`` of its model, the
     left-out CRPS of each warp that was tried, in the target's units, by its formula, and the ``factor`` of the sd in
-    units of the warp.
+    units of the warp. ``left_out`` are mean and sd (N, P) of left-out times in these units, and ``setting`` is what
+    they come from.
     """
 
     censored: Censored | None
     settings: DownscaleSettings
     crps: dict[str, float]
     factor: float = 1.0
+    left_out: tuple[np.ndarray, np.ndarray] | None = None
+    setting: Setting | None = None
 
     @property
     def sentence(self) -> str:
@@ -80,14 +83,15 @@ def choose_warp_of_period(
         return WarpOfPeriod(None, settings, {})
     context.report(message="Choosing the warp of the target on left-out blocks of time")
     crps: dict[str, float] = {}
-    best, at_first, checked = None, settings, _Checked.of(series, training)
+    best, setting, at_first, checked = None, None, settings, _Checked.of(series, training)
     for warp in warps:
-        censored, at_first, left_out = _augmented(series, training, warp, at_first, context)
+        censored, setting, left_out = _augmented(series, training, warp, at_first, context, setting)
+        at_first = spec_to_settings(settings, setting.spec).replace(learn=False)
         crps[warp.formula], factor = checked.best(warp, *left_out)
         if crps[warp.formula] == min(crps.values()):
-            best = WarpOfPeriod(censored, settings, crps, factor)
+            best = WarpOfPeriod(censored, settings, crps, factor, left_out, setting)
     if requested == AUTO and _dry_share(training) <= _MOST_DRY:
-        setting = prepare(series, training, at_first, context)
+        setting = prepare(series, training, at_first, context, setting)
         crps[_NONE] = checked.crps(None, *left_out_moments(setting, context.check))
         if crps[_NONE] == min(crps.values()):
             return WarpOfPeriod(None, settings, crps)
@@ -96,8 +100,8 @@ def choose_warp_of_period(
         return best
     setting = prepare(best.censored.series, best.censored.training, settings, context)
     settings = spec_to_settings(settings, setting.spec).replace(learn=False)
-    censored, _, left_out = _augmented(series, training, best.censored.warp, settings, context)
-    return WarpOfPeriod(censored, settings, crps, checked.best(censored.warp, *left_out)[1])
+    censored, setting, left_out = _augmented(series, training, best.censored.warp, settings, context, setting)
+    return WarpOfPeriod(censored, settings, crps, checked.best(censored.warp, *left_out)[1], left_out, setting)
 
 
 def _candidates(series: Series, training: Training, requested: Any) -> list[Warp]:
@@ -147,16 +151,21 @@ def _dry_share(training: Training) -> float:
 
 
 def _augmented(
-    series: Series, training: Training, warp: Warp, settings: DownscaleSettings, context: Any
-) -> tuple[Censored, DownscaleSettings, tuple[np.ndarray, np.ndarray]]:
-    """Dry values drawn some times over, the hyperparameters, and mean and sd (N, P) of left-out times."""
+    series: Series,
+    training: Training,
+    warp: Warp,
+    settings: DownscaleSettings,
+    context: Any,
+    like: Setting | None = None,
+) -> tuple[Censored, Setting, tuple[np.ndarray, np.ndarray]]:
+    """Dry values drawn some times over, the setting, and mean and sd (N, P) of left-out times."""
     censored = Censored.of(series, training, warp)
-    setting = prepare(censored.series, censored.training, settings, context)
+    setting = prepare(censored.series, censored.training, settings, context, like)
     rng, left_out = np.random.default_rng(1), left_out_moments(setting, context.check)
     for _ in range(_ROUNDS if censored.dry.any() else 0):
         censored = censored.drawn(*left_out, rng)
         left_out = left_out_moments(setting.with_fine(censored.training), context.check)
-    return censored, spec_to_settings(settings, setting.spec).replace(learn=False), left_out
+    return censored, setting, left_out
 
 
 def left_out_moments(setting: Setting, check: Check) -> tuple[np.ndarray, np.ndarray]:
