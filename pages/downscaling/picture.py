@@ -38,7 +38,7 @@ from deconditioning.figures.downscaled_maps import (
     named_regions,
 )
 from deconditioning.figures.map_panel import MapScale, Panel
-from deconditioning.figures.maps import field_map
+from deconditioning.figures.maps import add_marks, field_map
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import IndirectData
 from deconditioning.wording import number
@@ -242,7 +242,7 @@ class Maps:
         figure, problem = field_map(panel, every=every, **_look(is_dark())), self.problem
         best = None if sources is None else best_pixel(problem, sources.explained)
         left_out = [] if sources is None else left_out_values(problem, sources)
-        figure["data"] += footprint_marks(problem, panel.key, self.scale, best, left_out)
+        add_marks(figure, footprint_marks(problem, panel.key, self.scale, best, left_out))
         self.show(panel.key, figure, along)
 
     def show(self, key: str, figure: Any, along: _Along | None = None) -> None:
@@ -268,7 +268,7 @@ def _observed_maps(key: str, dark: bool, _panels: list[Panel], _problem: Downsca
     figures = {panel.key: field_map(panel, **_look(dark)) for panel in observed_panels}
     observed = next(panel for panel in observed_panels if panel.key == MapKey.OBSERVED)
     footprints = footprint_marks(_problem, MapKey.OBSERVED, observed.scale)
-    figures[MapKey.OBSERVED]["data"] += footprints + chosen_cell_marks(_problem)
+    add_marks(figures[MapKey.OBSERVED], footprints + chosen_cell_marks(_problem))
     figures[MapKey.OBSERVED]["layout"]["meta"] |= named_regions(_problem)
     return {name: prepare(figure) for name, figure in figures.items()}
 

@@ -117,7 +117,7 @@ def _entry(number: int, exercise: Exercise, done: Done | None, *, hides: bool) -
     with st.container(border=True, height="stretch"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{number}. {exercise.title}**", width="content")
-            st.badge(exercise.effort, color="gray")
+            st.caption(exercise.effort, width="content")
             if done is not None:
                 st.badge("done", icon=":material/check:", color="green")
         st.markdown(exercise.task)

@@ -80,21 +80,18 @@ def against_dimension() -> None:
 
     def draw(rows: list[dict[str, Any]]) -> None:
         curves = gathered(rows, "dimension", "mse")
-        left, right = st.columns([3, 2])
-        with left:
-            figure = scores_against(curves, title="Error of the posterior mean against dimension",
-                                    labels=("dimension d", "mean square error"), names=TITLES, height=460,
-                                    dark=is_dark())  # fmt: skip
-            plotly_live(figure, "k-dimensions")
-        with right:
-            st.markdown(
-                f"Mean over random problems and {tests} values of y, {pairs} pairs, {pairs} draws of the prior. "
-                f"{_below(curves)} For density estimation the bandwidth, and for ABC with "
-                f"{settings['simulations'][0]:,} simulations the acceptance rate, are the best given the truth. The "
-                "kernels use the median distance, which needs no truth."
-            )
-            st.markdown(compared_with_paper(curves))
-            st.markdown(_without_the_truth(curves, stored(_VALIDATED)["results"]))
+        figure = scores_against(curves, title="Error of the posterior mean against dimension",
+                                labels=("dimension d", "mean square error"), names=TITLES,
+                                dashes={LEAST_SQUARES: "dash"}, height=460, dark=is_dark())  # fmt: skip
+        plotly_live(figure, "k-dimensions")
+        st.markdown(
+            f"Mean over random problems and {tests} values of y, {pairs} pairs, {pairs} draws of the prior. "
+            f"{_below(curves)} For density estimation the bandwidth, and for ABC with "
+            f"{settings['simulations'][0]:,} simulations the acceptance rate, are the best given the truth. The "
+            "kernels use the median distance, which needs no truth."
+        )
+        st.markdown(compared_with_paper(curves))
+        st.markdown(_without_the_truth(curves, stored(_VALIDATED)["results"]))
 
     rows = [row for row in stored(_VALIDATED)["results"] if row["model"] != FOLDED_ANEW]
     command = f"kernel-bayes --dimension {_listed(settings['dimension'])} --runs {settings['runs']} --json FILE"

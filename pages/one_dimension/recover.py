@@ -112,9 +112,9 @@ def _function(line: Line, method: str) -> tuple[ModelSpec, LineFit, np.ndarray]:
 
 
 def _window(line: Line) -> tuple[float, float]:
-    """The truth with as much room again: the picture keeps its scale while sliders move."""
+    """The truth with half as much room again: the picture keeps its scale while sliders move."""
     low, high = float(line.truth.min()), float(line.truth.max())
-    room = max(0.5 * (high - low), 0.3)
+    room = max(0.25 * (high - low), 0.3)
     return low - room, high + room
 
 

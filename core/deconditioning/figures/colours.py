@@ -74,7 +74,7 @@ MODEL_HUES: dict[str, str] = {
     "kbr_theorem": "blue",
     "kbr_printed": "jade",
     "kbr_cv": "grey",
-    "kde_lscv": "bronze",
+    "kde_lscv": "plum",
     "kbr_gauss": "teal",
     "kbr_tr": "blue",
     "kalman": "rust",

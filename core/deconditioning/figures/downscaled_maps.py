@@ -18,7 +18,7 @@ from deconditioning.fields.footprints.station_data import SourceTargets, Station
 from deconditioning.fields.problem.map_selection import number_of
 from deconditioning.fields.problem.once import once
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.figures.colours import colour_scale
+from deconditioning.figures.colours import clear, colour_scale
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.projection import lines_on, points_on
 from deconditioning.figures.style import DARK, LIGHT, compact, rimmed_line
@@ -158,16 +158,18 @@ def footprint_marks(
 
     Outlines of regions, of the cells of a swath, which a file gives by their corners, and of footprints where their
     response is half its peak; stations and the values of further sources, in the field's colours on the coarse and the
-    mean map, stations that only score as small dots, values hidden by hand as ×; the place of the ``best`` further
-    station, a flat index of the grid, on the map of uncertainty. ``left_out`` has what is predicted of each source's
-    values from all other targets, in the order of the sources.
+    mean map, stations that only score as small faint dots, values hidden by hand as ×; the place of the ``best``
+    further station, a flat index of the grid, on the map of uncertainty. ``left_out`` has what is predicted of each
+    source's values from all other targets, in the order of the sources.
     """
     traces: list[dict[str, Any]] = []
     if key in (MapKey.OBSERVED, MapKey.MEAN) and len((sides := _footprint_lines(problem))[0]):
         traces += rimmed_line(*sides, width=1.0, hoverinfo="skip", name="regions")
     if problem.scored is not None and key == MapKey.OBSERVED:
         words = [f"station, only scores: {each}" for each in _values(problem, problem.scored.measured)]
-        traces.append(_value_marks(problem, problem.scored.measured, words, ("circle", 4), None))
+        faint = _value_marks(problem, problem.scored.measured, words, ("circle", 4), None)
+        faint["marker"] |= {"color": clear(LIGHT, 0.6), "line": {"color": clear(DARK, 0.6), "width": 0.6}}
+        traces.append(faint)
     predicted = [*left_out, *[None] * (len(problem.sources) - len(left_out))]
     for place, known in enumerate(predicted):
         traces += _source_marks(problem, place, known, (key, scale))

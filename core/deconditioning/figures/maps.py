@@ -135,6 +135,12 @@ def _cities(grid: Grid) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+def add_marks(figure: Figure, traces: list[dict[str, Any]]) -> None:
+    """Add marks to a map, below the names of its towns."""
+    named = [trace for trace in figure["data"] if trace.get("meta", {}).get("role") == "cities"]
+    figure["data"] = [trace for trace in figure["data"] if trace not in named] + traces + named
+
+
 def _map_axis(low: float, high: float, dark: bool) -> dict[str, Any]:
     more: dict[str, Any] = {"range": [low, high], "constrain": "domain", "showgrid": False, "zeroline": False}
     return axis(dark=dark, **more, showticklabels=False, automargin=False)

@@ -35,17 +35,20 @@ const applyTheme = (layout, theme) => {
 
 // ---- size --------------------------------------------------------------------------------------------------------
 const NARROW = 540, BELOW = { orientation: 'h', x: 0, xanchor: 'left', yanchor: 'top' }, UNDER_TICKS = 70;
-const TITLE = 34, ROW = 19, SYMBOL = 45, LETTER = 6.3;
+const TITLE = 34, BARE = 12, ROW = 19, SYMBOL = 45, LETTER = 6.3;
 
 // Pixels that a horizontal legend takes: one row, or columns as wide as the longest name, as plotly sets it.
-const legendHeight = ({ meta, margin }, width) => {
-  const names = (meta?.names ?? []).map(name => name.split('<br>'));
+const legendHeight = ({ meta, margin, legend }, width) => {
+  const names = (meta?.names ?? []).map(name => name.split('<br>')), size = (legend?.font?.size ?? 12) / 12;
   if (!names.length) return 0;
-  const wide = names.map(lines => SYMBOL + LETTER * Math.max(...lines.map(line => line.length)));
+  const wide = names.map(lines => SYMBOL + size * LETTER * Math.max(...lines.map(line => line.length)));
   const room = width - margin.l - margin.r, total = wide.reduce((sum, one) => sum + one);
   const rows = total <= room ? 1 : Math.ceil(names.length / Math.max(1, Math.floor(room / Math.max(...wide))));
-  return rows * ROW * Math.max(...names.map(lines => lines.length));
+  return rows * size * ROW * Math.max(...names.map(lines => lines.length));
 };
+
+// What a chart keeps above its axes without a legend there.
+const headOf = ({ title, margin }) => Math.min(margin.t, title?.text ? TITLE : BARE);
 
 // Where the chart is narrow, a legend goes below the axes that lay beside them, or above without room for its rows.
 const legendBelow = (layout, width) => {
@@ -53,20 +56,20 @@ const legendBelow = (layout, width) => {
   if (width >= NARROW) return false;
   if (meta?.legend === 'beside') return true;
   const isAbove = layout.showlegend && legend?.orientation === 'h' && legend.yanchor === 'bottom' && legend.y === 1;
-  return isAbove && legendHeight(layout, width) > margin.t - TITLE;
+  return isAbove && legendHeight(layout, width) > margin.t - headOf(layout);
 };
 
 const heightFor = (layout, width) => {
   const most = layout.height || 360, aspect = layout.meta?.aspect, m = layout.margin;
-  if (width && legendBelow(layout, width)) return most + Math.max(0, legendHeight(layout, width) - Math.max(0, m.t - TITLE));
-  if (!aspect || !width) return most;
-  return Math.round(Math.min(most, Math.max(120, (width - m.l - m.r) * aspect) + m.t + m.b));
+  if (!width) return most;
+  const height = aspect ? Math.round(Math.min(most, Math.max(120, (width - m.l - m.r) * aspect) + m.t + m.b)) : most;
+  return legendBelow(layout, width) ? height + Math.round(Math.max(0, legendHeight(layout, width) - m.t + headOf(layout))) : height;
 };
 
 const placedLegend = (layout, width, height) => {
   const { margin, legend } = layout;
   if (!legendBelow(layout, width)) return legend ? { legend, margin } : {};
-  const t = Math.min(margin.t, TITLE), y = -Math.max(0.2, UNDER_TICKS / (height - t - margin.b));
+  const t = headOf(layout), y = -Math.max(0.2, UNDER_TICKS / (height - t - margin.b));
   return { legend: { ...legend, ...BELOW, y }, margin: { ...margin, t } };
 };
 

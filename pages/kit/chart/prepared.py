@@ -31,7 +31,7 @@ def prepare(figure: Any) -> Prepared:
     layout = plain["layout"]
     meta = layout.get("meta") or {}
     text = json.dumps(plain, separators=(",", ":"))
-    box = _BOX | {name: layout[name] for name in (*_BOX, "showlegend", "legend") if name in layout}
+    box = _BOX | {name: layout[name] for name in (*_BOX, "title", "showlegend", "legend") if name in layout}
     names = _names(plain["data"]) if layout.get("showlegend") else []
     box["meta"] = {"aspect": meta.get("aspect"), "legend": meta.get("legend"), "names": names}
     stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

@@ -46,9 +46,10 @@ def test_ends_have_the_names_of_the_legend_and_no_computers_exponents() -> None:
     assert said == "Rule, as printed 1.96 to 2,150, Extended Kalman 0.065, CMP 3.1 × 10⁻⁷ to 12"
     figure = scores_against(
         {name: {1.0: [first], 2.0: [last]} for name, (first, last) in curves.items()}, title="t", labels=("n", "e"),
-        names={"kbr_printed": "Rule,<br>as printed"},
+        names={"kbr_printed": "Rule,<br>as printed"}, dashes={"ekf": "dash"},
     )  # fmt: skip
     assert said in alt(figure)
+    assert [trace["line"]["dash"] for trace in figure["data"]] == ["solid", "dash", "solid"]
 
 
 def test_the_truth_lies_on_top() -> None:

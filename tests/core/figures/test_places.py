@@ -5,6 +5,8 @@ import pytest
 from pyproj import Transformer
 
 from deconditioning.fields.grids.grid import make_grid
+from deconditioning.figures.map_panel import MapScale, Panel
+from deconditioning.figures.maps import add_marks, field_map
 from deconditioning.figures.places import cities_on
 
 LAMBERT = {
@@ -36,3 +38,16 @@ def test_longitudes_from_0_to_360_and_projections():
 
 def test_a_map_of_the_world_shows_none():
     assert cities_on(make_grid("latlon", np.arange(-85, 86, 10.0), np.arange(0, 360, 10.0), wraps=True)) == ()
+
+
+def test_marks_lie_below_the_names_of_towns() -> None:
+    grid = make_grid("latlon", np.linspace(45.0, 47.0, 20), np.linspace(5.0, 8.0, 30))
+    figure = field_map(Panel("mean", "Mean", grid.latitude, grid, MapScale("t", "K", "sequential", 0, 2)))
+    before = list(figure["data"])
+    assert before[-1]["text"] == ["Geneva"]
+    mark = {"type": "scatter", "x": [6.1], "y": [46.2]}
+    add_marks(figure, [mark])
+    assert figure["data"] == [*before[:-1], mark, before[-1]]
+    without = {"data": [mark]}
+    add_marks(without, [mark])
+    assert without["data"] == [mark, mark]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deconditioning.figures.colours import GROUND, colour_scale, image_scale
-from deconditioning.figures.studies import embeddings, likelihood_free, real_fields
+from deconditioning.figures.studies import embeddings, likelihood_free, real_fields, story
 from deconditioning.figures.style import histogram_bins, uncompacted
 from tests.core.figures.test_palette import contrast
 
@@ -74,3 +74,11 @@ def test_zero_is_not_the_brightest_of_an_image_on_a_dark_page() -> None:
     assert min(dark) == dark[middle] and dark[0] > 2 * dark[middle] < dark[-1]
     assert image_scale("diverging", False) == colour_scale("diverging")
     assert image_scale("sequential", True) == colour_scale("sequential")
+
+
+def test_marks_of_two_pictures_side_by_side_do_not_touch_on_a_phone() -> None:
+    figure = story.two_pictures([], [], ("a", "b", "up"), "alt", dark=False)["layout"]
+    (_, end), (begin, _) = figure["xaxis"]["domain"], figure["xaxis2"]["domain"]
+    margin = figure["margin"]["l"] + figure["margin"]["r"]
+    assert (begin - end) * (345 - margin) > 18  # half of a "−6" and of a "3", of 15 pixels
+    assert figure["meta"]["aspect"] * (345 - margin) < 0.5 * figure["height"]

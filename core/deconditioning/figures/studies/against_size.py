@@ -14,7 +14,7 @@ from deconditioning.wording import number
 def scores_against(
     scores: Mapping[str, Mapping[float, Sequence[float]]], *, title: str, labels: tuple[str, str],
     names: Mapping[str, str] | None = None, guides: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None,
-    now: float | None = None, height: int = 380, dark: bool = False,
+    dashes: Mapping[str, str] | None = None, now: float | None = None, height: int = 380, dark: bool = False,
 ) -> Figure:  # fmt: skip
     """Means ± standard error on log axes.
 
@@ -23,6 +23,7 @@ def scores_against(
     scores : method → size → its runs.
     names : what methods are called, where not by their own name.
     guides : name → (sizes, values) of dotted lines, such as a slope from theory.
+    dashes : method → plotly's dash of its line, where another line lies below it.
     now : a size to mark by a rule.
     """
     traces: list[dict[str, Any]] = []
@@ -36,7 +37,8 @@ def scores_against(
             {
                 "type": "scatter", "mode": "lines+markers", "x": compact(sizes, "f8"), "y": compact(mean, "f8"),
                 "error_y": {"type": "data", "array": compact(error, "f8"), "thickness": 1.2, "width": 3},
-                "name": (names or {}).get(method, model_name(method)), "line": {"color": colour, "width": 2},
+                "name": (names or {}).get(method, model_name(method)),
+                "line": {"color": colour, "width": 2, "dash": (dashes or {}).get(method, "solid")},
                 "marker": {"size": 6, "color": colour}, "hovertemplate": "%{text}",
                 "text": [f"{number(m)} ± {number(e, 1)}" for m, e in zip(mean, error, strict=True)],
             }

@@ -11,6 +11,8 @@ from deconditioning.wording import number
 
 #: Sizes of words and of the marks of axes, in pixels, and the height of a large picture.
 _WORDS, _TICKS, TALL = 17, 15, 500
+#: Height of the axes over their width where the picture is narrow: the question below stays in sight.
+_ASPECT = 0.8
 Trace = dict[str, Any]
 
 
@@ -98,7 +100,7 @@ def picture(
     result["xaxis"] = large_axis(labels[0], dark) | ({"range": list(across)} if across else {})
     result["yaxis"] = large_axis(labels[1], dark) | ({"range": list(up)} if up else {})
     result["hoverlabel"] = {"font": {"size": _TICKS}}
-    result["meta"] |= {"alt": alt, "hall": True}
+    result["meta"] |= {"alt": alt, "hall": True, "aspect": _ASPECT}
     return {"data": traces, "layout": result}
 
 
@@ -144,8 +146,8 @@ def two_pictures(
     """Two pictures that share what is up: ``labels`` of the left and right one's across, and of both ones' up."""
     result = picture([*left, *(each | {"xaxis": "x2"} for each in right)], (labels[0], labels[2]), alt, dark=dark,
                     rules=rules, height=height)  # fmt: skip
-    result["layout"]["xaxis"] |= {"domain": [0, 0.485]}
-    result["layout"]["xaxis2"] = large_axis(labels[1], dark) | {"domain": [0.515, 1]}
+    result["layout"]["xaxis"] |= {"domain": [0, 0.46]}
+    result["layout"]["xaxis2"] = large_axis(labels[1], dark) | {"domain": [0.54, 1]}
     return result
 
 
