@@ -155,7 +155,8 @@ def _sentence(groups: dict[str, list[dict[str, Any]]]) -> str:
         return ""
     spans = [f"{100 * min(values):.0f} to {100 * max(values):.0f} %" for values in (shares, inside[95], inside[50])]
     missed = sum(not AIM[0] <= share <= AIM[1] for share in inside[95])
-    aim = f", which misses the aim of {100 * AIM[0]:.0f} to {100 * AIM[1]:.0f} % on {missed} of them" if missed else ""
+    fields = "one field" if missed == 1 else f"{missed} fields"
+    aim = f"; on {fields} that is outside the aim of {100 * AIM[0]:.0f} to {100 * AIM[1]:.0f} %" if missed else ""
     return (
         f"Half of the cells of {len(shares)} real fields are hidden, {max(seeds)} times each. The error (RMSE) of the "
         f"{usual.phrase}, the default model, is {spans[0]} of that of bilinear interpolation. Its 95 % intervals "
