@@ -14,7 +14,7 @@ from deconditioning.models.defaults import usual_model
 from deconditioning.studies.benchmark_table import table_rows
 from deconditioning.studies.downscaling.benchmark import BOOSTING, REAL_MATCHED, REAL_MEDIATED, SINGLE, expanded, picked
 from deconditioning.studies.downscaling.trust_summary import headline, trust_summary
-from deconditioning.wording import number
+from deconditioning.wording import rounded
 from pages.benchmarks.peers import show_peers
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING
@@ -181,7 +181,7 @@ def _line(
         "Model": model_name(entry["model"]),
         "RMSE": spread(mean, entry["sd"]),
         "RMSE relative to bilinear": f"{100 * mean / bilinear:.0f} %" if mean is not None and bilinear else "–",
-        "CRPS": number(means["crps"]) if means.get("crps") is not None else "–",
+        "CRPS": rounded(means["crps"]) if means.get("crps") is not None else "–",
         "Coverage of 50 %": share("coverage50"),
         "Coverage of 95 %": share("coverage95"),
         "CPU time, s": f"{entry['seconds']:.1f}" if fitted else "–",

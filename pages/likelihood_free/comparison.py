@@ -68,7 +68,7 @@ def comparison() -> None:
         f"Medians; on the left over {len(exponential['settings']['seeds'])} seeds at an observed mean of 9.42. "
         "**contains θ**: share of true parameters inside the 95 % intervals, for data simulated at θ drawn from the "
         f"prior ({len(drawn['settings']['seeds'])} data sets on the left, {len(predators['settings']['seeds'])} with "
-        "four parameters each on the right); the nominal value is 0.95. **share of prior**: the width of the interval "
+        "four parameters each on the right); the nominal value is 95 %. **share of prior**: the width of the interval "
         f"in log θ relative to that of the prior. Stored; made by `{exponential['settings']['command']} --json FILE`, "
         f"for **contains θ** on the left with `--seeds 0-{len(drawn['settings']['seeds']) - 1} --drawn`, on the right "
         f"with `--problem lotka-volterra --simulations {predators['settings']['simulations'][0]} --drawn`."
