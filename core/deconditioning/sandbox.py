@@ -258,4 +258,4 @@ def _sentence(name: str, error: BaseException) -> str:
         present, whole = (max(1, round(int(cut[at]) / 1000)) for at in (1, 2))
         return f"{name} is incomplete ({present:,} of {whole:,} kB): download or copy it again."
     why = short(error).rstrip(" .")
-    return f"{name} could not be read, it looks damaged or truncated ({why}): copy or download it again."
+    return f"{name} could not be read: it looks damaged or truncated ({why}). Copy or download it again."

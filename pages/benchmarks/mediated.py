@@ -9,7 +9,7 @@ from deconditioning.metrics.significance import pairwise_wilcoxon
 from deconditioning.models.defaults import CANDIDATES
 from deconditioning.studies.benchmark_table import table_rows
 from deconditioning.studies.downscaling.benchmark import CHOSEN, JOINT, MEDIATORS, chosen
-from deconditioning.wording import number
+from deconditioning.wording import number, rounded
 from pages.kit.layout.escaping import MISSING
 from pages.kit.runs.stored_results import FOLDER, stored
 
@@ -90,7 +90,7 @@ def _line(case: str, result: dict[str, dict[str, Any]]) -> dict[str, Any]:
     pair = [row for row in _rows(case) if row["model"] in (MEDIATED, PLAIN)]
     (test,) = pairwise_wilcoxon(pair, "rmse")
     each = {
-        model_name(name): f"{number(entry['mean'])} ({100 * entry['means']['coverage95']:.0f} %)"
+        model_name(name): f"{rounded(entry['mean'])} ({100 * entry['means']['coverage95']:.0f} %)"
         for name, entry in result.items()
     }
     about = MEDIATORS[case]

@@ -14,7 +14,7 @@ from deconditioning.models.defaults import usual_model
 from deconditioning.studies.benchmark_table import table_rows
 from deconditioning.studies.downscaling.benchmark import BOOSTING, REAL_MATCHED, REAL_MEDIATED, SINGLE, expanded, picked
 from deconditioning.studies.downscaling.trust_summary import headline, trust_summary
-from deconditioning.wording import number
+from deconditioning.wording import rounded
 from pages.benchmarks.peers import show_peers
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING
@@ -155,7 +155,8 @@ def _sentence(groups: dict[str, list[dict[str, Any]]]) -> str:
         return ""
     spans = [f"{100 * min(values):.0f} to {100 * max(values):.0f} %" for values in (shares, inside[95], inside[50])]
     missed = sum(not AIM[0] <= share <= AIM[1] for share in inside[95])
-    aim = f", which misses the aim of {100 * AIM[0]:.0f} to {100 * AIM[1]:.0f} % on {missed} of them" if missed else ""
+    fields = "one field" if missed == 1 else f"{missed} fields"
+    aim = f"; on {fields} that is outside the aim of {100 * AIM[0]:.0f} to {100 * AIM[1]:.0f} %" if missed else ""
     return (
         f"Half of the cells of {len(shares)} real fields are hidden, {max(seeds)} times each. The error (RMSE) of the "
         f"{usual.phrase}, the default model, is {spans[0]} of that of bilinear interpolation. Its 95 % intervals "
@@ -180,7 +181,7 @@ def _line(
         "Model": model_name(entry["model"]),
         "RMSE": spread(mean, entry["sd"]),
         "RMSE relative to bilinear": f"{100 * mean / bilinear:.0f} %" if mean is not None and bilinear else "–",
-        "CRPS": number(means["crps"]) if means.get("crps") is not None else "–",
+        "CRPS": rounded(means["crps"]) if means.get("crps") is not None else "–",
         "Coverage of 50 %": share("coverage50"),
         "Coverage of 95 %": share("coverage95"),
         "CPU time, s": f"{entry['seconds']:.1f}" if fitted else "–",

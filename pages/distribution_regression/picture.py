@@ -139,8 +139,8 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
             f"every distribution known it would be {ceiling:.2f}."
         )
         compared = (
-            f"The risk of density estimation is {risks['kde']:.4f}, that of embeddings treated as uncertain "
-            f"{risks['bdr50']:.4f} (50 landmarks) or, with the prior of the Gaussian process, {risks['shrunk']:.4f}."
+            f"The risk of density estimation is {risks['kde']:.4f}. That of Bayesian distribution regression is "
+            f"{risks['bdr50']:.4f} with 50 landmarks and {risks['shrunk']:.4f} with the Gaussian process's prior."
         )
         st.markdown(f"{single} {compared}")
 

@@ -53,7 +53,7 @@ def downloads(
     columns = st.columns(5, vertical_alignment="bottom")
     verdict = held or unchecked(problem, view.mean, baselines["bilinear"])
     columns[4].download_button(
-        "Settings", json.dumps(everything, indent=2), f"{name}.json", "application/json", key="get-json",
+        "Settings, JSON", json.dumps(everything, indent=2), f"{name}.json", "application/json", key="get-json",
         on_click="ignore", width="stretch",
     )  # fmt: skip
     present.files(presented(shown), name, everything)
@@ -69,7 +69,7 @@ def _several_steps(choice: Choice, file: str) -> None:
     with st.expander("Many time steps (Zarr)"):
         st.markdown(
             "Apply the same model to every time step of a Zarr store, region by region; memory use does not grow with "
-            "the store. Press **Settings** to save this model, with the hyperparameters of the sliders, as "
+            "the store. Press **Settings, JSON** to save this model, with the hyperparameters of the sliders, as "
             f"{settings_file}. Then run in the project folder:\n\n`{_predict_command(file)}`"
         )
         needs = f"{fields} of every step" if fields else "the grid of each step"

@@ -213,7 +213,6 @@ def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: Vi
 def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float] | None) -> None:
     """The pixels of the clicked cell: coarse value, what the posterior puts there, and the truth."""
     if point is None:
-        st.caption("Click a cell on any map to see its pixels.")
         return
     row = int(np.abs(problem.grid.y - point[1]).argmin())
     column = int(np.abs(problem.grid.x - point[0]).argmin())

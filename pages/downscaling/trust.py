@@ -29,6 +29,12 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING, plain
 from pages.kit.layout.theme import is_dark
 
+#: Name of an assumption → what is wrong where it fails, in the title of the list.
+_FAILING = {
+    "covariates": "weak covariates", "mediation": "weak mediators", "overlap": "too little overlap",
+    "aggregation": "cell means determine too little", "reach": "extrapolation", "cells": "too few cells",
+    "water": "orography not flat over water", "intervals": "intervals not Gaussian", "roughness": "too rough",
+}  # fmt: skip
 _MARKS = {True: ":material/check:", False: ":material/warning:"}
 
 
@@ -97,8 +103,9 @@ def show_assumptions(
         return
     held = None if checked is None else checked.held
     result = assumptions(problem, spec, data_for(choice, problem, spec), view.mean, view.sd, held)
-    failed = [each.name for each in result if not each.holds]
-    outcome = f"these fail: {', '.join(failed)}" if failed else "all hold"
+    failed = [_FAILING.get(each.name, each.name) for each in result if not each.holds]
+    verb = "fails" if len(failed) == 1 else "fail"
+    outcome = f"{len(failed)} of {len(result)} {verb}: {', '.join(failed)}" if failed else "all hold"
     with st.expander(f"Assumptions of the map ({outcome})"):
         for each in result:
             claim, threshold = STATED.get(each.name, (each.name.capitalize(), ""))

@@ -72,7 +72,8 @@ def _find(text: str) -> None:
 
 
 def _entry(word: Word) -> None:
-    others = [form for form in word.forms if form not in (word.name, word.name.split(" ")[0])]
+    known = {word.name.replace("’", "'"), word.name.split(" ")[0]}
+    others = [form for form in word.forms if form.replace("’", "'") not in known]
     also = f" *also {', '.join(others)}*" if others else ""
     with st.container(border=True, height="stretch", gap="small"):
         st.markdown(f"**{word.name}**{also}")

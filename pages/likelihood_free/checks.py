@@ -72,16 +72,17 @@ def _without_limits() -> str:
     """What stored runs say of q̄ without its limits: median and largest width of the DME's interval."""
     document = stored(LIMITS)
 
-    def widths(way: str) -> str:
+    def line(name: str, way: str) -> str:
         result = [row["scores"]["width"] for row in document["results"] if (row["model"], row["way"]) == ("dme", way)]
-        return f"{np.median(result):.1f}, at most {max(result):.1f}"
+        return f"| {name} | {np.median(result):.1f} | {max(result):.1f} |"
 
     settings = document["settings"]
+    ways = (("all limits", GIVEN), ("ε free", NO_EPSILON), ("ε and ℓ free", NO_LIMITS))
+    lines = [line(name, way) for name, way in ways]
     return (
-        f"Why there are limits: over {len(settings['seeds'])} seeds at {len(settings['observed'])} "
-        f"observations the median width of the DME's interval, relative to the exact one, is {widths(GIVEN)} with "
-        f"them; {widths(NO_EPSILON)} with ε free; {widths(NO_LIMITS)} with ℓ free too. Stored; made by `deconditioning "
-        "likelihood-free-guards --json FILE`."
+        f"Why there are limits: the width of the interval relative to the exact one, over {len(settings['seeds'])} "
+        f"seeds at {len(settings['observed'])} observations (stored; made by `deconditioning likelihood-free-guards "
+        "--json FILE`):\n\n| | median | largest |\n|:--|--:|--:|\n" + "\n".join(lines)
     )
 
 

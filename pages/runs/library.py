@@ -16,7 +16,7 @@ from deconditioning.figures.printed.thumbnail import curve_thumbnail
 from deconditioning.figures.trace_lines import trace_series
 from deconditioning.studies.run_picture import sweep_sketch
 from deconditioning.studies.sweep_content import TASKS
-from deconditioning.wording import duration, number
+from deconditioning.wording import duration, rounded
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import MISSING, cells, plain
 from pages.kit.session import Key
@@ -85,7 +85,7 @@ def _score_of(run: Run, name: str) -> float | None:
 
 
 def _score_text(run: Run, name: str) -> str | None:
-    return None if (score := _score_of(run, name)) is None else number(score)
+    return None if (score := _score_of(run, name)) is None else rounded(score)
 
 
 def _row_of(engine: Visitor, run: Run) -> dict[str, Any]:

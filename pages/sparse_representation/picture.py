@@ -133,7 +133,7 @@ def _represented(toy: Toy, count: int, learned: dict[str, SparseRepresentation])
         places, values = choose_values(_usual(learned))
     represented = _at_values(toy, count, places, values, learned)
     stand = places if learned or places != "learned" else "random"
-    title = f"Posterior of f from {len(represented.locations)} {stand} points at the sliders' values"
+    title = f"Posterior of f from {len(represented.locations)} {stand} points, not learned"
     _draw(toy, "random", title, represented, "s-here", height=420)
     count = len(represented.locations)
     other = ("random" if stand != "random" else "learned") if learned else "even"

@@ -13,7 +13,7 @@ from pages.sparse_representation.picture import fitted, read_at
 def table(toy: Toy, count: int, represented: Represented, learned: dict[str, SparseRepresentation]) -> None:
     """Scores of all versions that need no learning or have been learned."""
     rows = {"random": represented.scores(toy)}
-    names = {**VERSIONS, "random": "Values of the sliders"}
+    names = {**VERSIONS, "random": "Not learned"}
     rows |= {version: read_at(toy.spec, spec).scores(toy) for version, spec in learned.items()}
     for version in ("variational_gp", "exact_gp"):
         try:

@@ -9,7 +9,7 @@ from deconditioning.figures.colours import hue
 from deconditioning.figures.studies import story as draw
 from deconditioning.figures.style import INK, Figure
 from deconditioning.studies.story.recovered import LENGTHS, SMOOTH, Recovered, evidence_of, off_cells, recover, rmse
-from deconditioning.studies.story.transect import Cells, Transect, through_cells, transect_of
+from deconditioning.studies.story.transect import ROW, Cells, Transect, through_cells, transect_of
 from deconditioning.studies.story.whole_map import example
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, number, percent, within
 
@@ -20,6 +20,8 @@ DRAWN = 12.0
 _STEP = 0.125
 #: Height of the upper of two pictures.
 _LOWER = 320
+#: The row of the step that asks which curve is real: not the one that the step before has revealed.
+_RIVALS_ROW = 150
 NAMES = ("A", "B", "C")
 AXES = ("distance along the line, km", "potential temperature, K")
 WITHOUT, _WITH = "without", "with"
@@ -36,10 +38,10 @@ def problem_of(key: str) -> DownscalingProblem:
     return example(key)
 
 
-@st.cache_resource(show_spinner=False)
-def transect() -> Transect:
-    """The row across Snowdonia."""
-    return transect_of(problem_of(KEY))
+@st.cache_resource(show_spinner=False, max_entries=2)
+def transect(row: int = ROW) -> Transect:
+    """The row across Snowdonia, or another one."""
+    return transect_of(problem_of(KEY), row)
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
@@ -57,8 +59,9 @@ def evidence(with_altitude: bool) -> np.ndarray:
 @st.cache_resource(show_spinner=False, max_entries=32)
 def rivals(pair: int) -> np.ndarray:
     """Three curves that fit the same cells, the real one among them."""
-    invented = recover(transect(), SIZE, DRAWN, family=SMOOTH).rivals(2, 100 + pair)
-    return np.insert(invented, _real_place(pair), transect().values, axis=0)
+    line = transect(_RIVALS_ROW)
+    invented = recover(line, SIZE, DRAWN, family=SMOOTH).rivals(2, 100 + pair)
+    return np.insert(invented, _real_place(pair), line.values, axis=0)
 
 
 def _as_stored(values: np.ndarray) -> np.ndarray:
@@ -78,14 +81,18 @@ def best(with_altitude: bool) -> float:
 
 def limits() -> tuple[float, float]:
     """Room for the curve, the same in all pictures of it."""
-    values = transect().values
+    return _room(transect().values)
+
+
+def _room(values: np.ndarray) -> tuple[float, float]:
+    """The values' range and a margin."""
     room = 0.14 * float(np.ptp(values))
     return float(values.min() - room), float(values.max() + room)
 
 
-def curve(traces: list[draw.Trace], alt: str, dark: bool, height: int = draw.TALL) -> Figure:
+def curve(traces: list[draw.Trace], alt: str, dark: bool, height: int = draw.TALL, row: int = ROW) -> Figure:
     """A picture along the line."""
-    return draw.picture(traces, AXES, alt, dark=dark, up=limits(), height=height)
+    return draw.picture(traces, AXES, alt, dark=dark, up=_room(transect(row).values), height=height)
 
 
 def truth(dark: bool, name: str = "the real field", width: float = 3.0) -> draw.Trace:
@@ -98,13 +105,21 @@ def known(cells: Cells, dark: bool) -> draw.Trace:
     return draw.cells(cells.edges, cells.means, "cell averages", hue("rust", dark))
 
 
+def _place(line: Transect) -> str:
+    """The latitude of a line, to a tenth of a degree where a whole number would not tell it."""
+    latitude = line.ends[0][0]
+    return (
+        latitude_words(round(latitude), None) if abs(latitude - round(latitude)) < 0.05 else latitude_words(latitude, 1)
+    )
+
+
 def through(size: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 1: cells of so many places."""
     cells = through_cells(transect(), size)
     width = size * transect().spacing
     traces = [known(cells, dark)] if guess is None else [truth(dark), known(cells, dark)]
-    where = latitude_words(round(transect().ends[0][0]), None)
-    sentence = f"{len(cells.means)} cells, each {number(width)} km wide, along a line across Snowdonia at {where}."
+    where = f"across Snowdonia at {_place(transect())}"
+    sentence = f"{len(cells.means)} cells, each {number(width)} km wide, along a line {where}."
     then = cells if guess is None else through_cells(transect(), int(guess.control))
     lesson = (
         f"The field differs most from its cell average at {number(then.where)} km. Averages over cells of "
@@ -126,12 +141,13 @@ $$\bar f_c = \frac{{1}}{{|c|}}\int_c f(x)\,dx,\qquad
 
 def fit(pair: int, guess: Guess | None, dark: bool) -> Shown:
     """Step 2: three curves that return the same cell means."""
-    cells, three, real = through_cells(transect(), SIZE), rivals(pair), _real_place(pair)
+    line = transect(_RIVALS_ROW)
+    cells, three, real = through_cells(line, SIZE), rivals(pair), _real_place(pair)
     shown = _three(_as_stored(three), None if guess is None else real, dark)
     worst = max(off_cells(values, cells) for values in three)
     spread = float(np.max(np.ptp(three, axis=0)))
     drawn = [at for at in range(3) if at != real]
-    errors = " and ".join(f"{number(rmse(three[at], transect().values))} K" for at in drawn)
+    errors = " and ".join(f"{number(rmse(three[at], line.values))} K" for at in drawn)
     requested = real if guess is None else _real_place(int(guess.control))
     lesson = (
         f"The invented curves differ from the real field by {errors} (RMSE), although their cell averages agree. If "
@@ -146,9 +162,10 @@ $\max_c |\overline{{f}}_c - \tilde z_c| = {number(worst, 2)}$ K.
 """
     )
     return Shown(
-        (curve([known(cells, dark), *shown], "Three curves through the same cell averages.", dark),),
-        f"Three curves, up to {number(spread)} K apart. One is real, two are invented; all are drawn in the steps of "
-        f"{number(_STEP)} K in which the real field is stored.", NAMES[requested], lesson,
+        (curve([known(cells, dark), *shown], "Three curves through the same cell averages.", dark, row=_RIVALS_ROW),),
+        f"Three curves along another line, at {_place(line)}, up to {number(spread)} K apart. One is real, two are "
+        f"invented; all are drawn in the steps of {number(_STEP)} K in which the real field is stored.",
+        NAMES[requested], lesson,
         good=(f"All three have the same cell averages, to {within(worst, 'K')}.",),
         equation=equation,
         source=SOURCE, link=Link("downscaling", "Show 20 equally plausible maps", {"draws": "true"}),
@@ -162,7 +179,7 @@ def _three(curves: np.ndarray, real: int | None, dark: bool) -> list[draw.Trace]
         words, ink, width = name, hue(colour, dark), 2.2
         if real is not None:
             words, ink, width = (f"{name}: real", INK[dark], 4.0) if at == real else (f"{name}: invented", ink, 1.4)
-        result.append(draw.line(transect().km, curves[at], words, ink, width=width))
+        result.append(draw.line(transect(_RIVALS_ROW).km, curves[at], words, ink, width=width))
     return result
 
 

@@ -18,8 +18,17 @@ const keep = ({ cookie, guesses }) => {
   document.cookie = `${cookie}=${encodeURIComponent(guesses)}; path=/; SameSite=Lax${end}`;
 };
 
+// A story that was chosen by pointer keeps no focus: the arrow keys would go to the next story instead of the next step.
+const leave = event => {
+  if (event.detail && event.target.closest?.('.st-key-about')) document.activeElement?.blur();
+};
+
 export default function ({ data }) {
   keep(data);
   addEventListener('keydown', press);
-  return () => removeEventListener('keydown', press);
+  addEventListener('click', leave);
+  return () => {
+    removeEventListener('keydown', press);
+    removeEventListener('click', leave);
+  };
 }

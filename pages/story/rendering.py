@@ -27,7 +27,11 @@ def show(step: Step, key: str, at: int, of: int) -> None:
         shown = step.show(now, guess, is_dark())
         with pictures:
             _pictures(shown, key, guess)
-        explain(shown.sentence, shown.equation, shown.source, label="Show the mathematics")
+        revealed = guess is not None  # the mathematics has the answers in it
+        explain(
+            shown.sentence, shown.equation if revealed else "", shown.source if revealed else "",
+            label="Show the mathematics",
+        )  # fmt: skip
         if shown.wait is not None:
             shown.wait()
     with right:

@@ -48,8 +48,8 @@ def at_these_values(roll: RollSpec, spec: ModelSpec, view: View) -> None:
         st.markdown(_ranked(rows, spec.model.name))
     score_table(rows, columns=COLUMNS, caption=caption)
     if same:
-        repeated = "; ".join(f"{model_name(name)} as {model_name(first)}" for name, first in same.items())
-        st.caption(f"Left out, because their scores agree to three digits: {repeated}.")
+        repeated = ", ".join(f"{model_name(name)} (like {model_name(first)})" for name, first in same.items())
+        st.caption(f"Not listed, as equal to three digits: {repeated}.")
     if roll.matching == "indirect":
         st.caption(
             "Models without mediation get pseudo-targets E[g(y_j)], each for its own bag. The paper's public code "

@@ -126,7 +126,7 @@ def test_trust_is_told_by_its_stored_rows(page: AppTest):
         and "RMSE" in page.dataframe[0].value
     )
     (line,) = table[table["Data"].str.startswith("ERA5") & (table["Model"] == "Area-to-point GP")].to_dict("records")
-    assert len(mine) == len(plain) == 5 and line["RMSE"].startswith(f"{mean(s['rmse'] for s in mine):.3g} ± ")
+    assert len(mine) == len(plain) == 5 and line["RMSE"].startswith(f"{mean(s['rmse'] for s in mine):#.3g} ± ")
     assert line["RMSE relative to bilinear"] == f"{100 * mean(s['rmse'] for s in mine) / mean(plain):.0f} %"
     assert line["Coverage of 95 %"] == f"{100 * mean(s['coverage95'] for s in mine):.0f} %"
     assert line["Warnings"] == "0 of 5" and not any(
@@ -172,8 +172,8 @@ def test_the_accuracy_headline_is_that_of_the_stored_rows(page: AppTest):
     plain = min(mean(row["more"][name]["rmse"] for row in interpolated) for name in ("bilinear", "bicubic"))
     best = min(by_model.values(), key=lambda found: mean(row["scores"]["rmse"] for row in found))
     line = page.dataframe[3].value.iloc[0]
-    assert line["RMSE"].startswith(f"{mean(row['scores']['rmse'] for row in best):.3g} ±")
-    assert line["its RMSE"].startswith(f"{plain:.3g} ±")
+    assert line["RMSE"].startswith(f"{mean(row['scores']['rmse'] for row in best):#.3g} ±")
+    assert line["its RMSE"].startswith(f"{plain:#.3g} ±")
     assert line["Coverage of 95 %"] == f"{100 * mean(row['scores']['coverage95'] for row in best):.0f} %"
 
 
@@ -205,7 +205,7 @@ def test_when_mediation_helps_is_told_by_its_stored_rows(page: AppTest):
         for model, name in (("task_transformed_gp", "Task-transformed GP"), ("bag_gp", "Bag GP")):
             mine = [row["scores"] for row in kept if (row["case"], row["model"]) == (case, model)]
             rmse, inside = mean(row["rmse"] for row in mine), mean(row["coverage95"] for row in mine)
-            assert line[name] == f"{rmse:.3g} ({100 * inside:.0f} %)"
+            assert line[name] == f"{rmse:#.3g} ({100 * inside:.0f} %)"
     assert any("mediation helps if the mediator depends on the covariates" in block.value for block in page.markdown)
 
 

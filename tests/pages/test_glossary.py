@@ -22,6 +22,13 @@ def found(text: str) -> set[str]:
     return {word.name for word in words() if re.fullmatch(word.pattern, text)}
 
 
+def test_a_letter_of_several_meanings_is_found_and_not_marked() -> None:
+    """κ is the local scale on page Downscaling and a parameter of the unscented filter on page Filtering."""
+    (word,) = (word for word in words() if word.name == "κ (local scale)")
+    assert not re.fullmatch(word.marked, "κ") and re.fullmatch(word.marked, "local scale")
+    assert all(each.marked == each.pattern for each in words() if each is not word)
+
+
 def entries(page: AppTest) -> list[str]:
     """The names that the page lists."""
     return [text.value.split("**")[1] for text in page.markdown if text.value.startswith("**")]

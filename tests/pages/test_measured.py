@@ -1,6 +1,7 @@
 """Speed and memory on page Benchmarks: the table of stored measurements, and sentences for damaged files."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from deconditioning.errors import InputError
 from deconditioning.figures.studies.speed_ratios import plain_ratio, ratio_dots
 from deconditioning.studies.measurements import all_measured, measured
-from deconditioning.wording import number
+from deconditioning.wording import number, rounded
 from tests.benchmarks import table
 from tests.benchmarks.table import RESULTS, Row, keep
 from tests.waiting import HANG_S
@@ -123,3 +124,23 @@ def test_numbers_are_plain(value: float, said: str) -> None:
 @pytest.mark.parametrize(("value", "said"), [(2.62, "2.6×"), (93.8, "94×"), (16912.0, "16,900×")])
 def test_ratios_are_plain(value: float, said: str) -> None:
     assert plain_ratio(value) == said
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3])
+@pytest.mark.parametrize(
+    "value", [0.47, 2.0, -0.8, 0.0971, 0.999999, 1.76e-8, 2e-8, 123.4, 2150.0, 9999.0, 10.0, -1e-5, 0.0001]
+)
+def test_numbers_of_a_table_keep_the_zeros_at_their_end(value: float, digits: int) -> None:
+    """The same value as `number`, with as many digits as asked for, counted one by one."""
+    text = rounded(value, digits)
+    assert re.fullmatch(r"−?[\d,]+(\.\d+)?( × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?", text)
+    mantissa, plain = text.split(" × ")[0].lstrip("−"), number(value, digits).split(" × ")[0].lstrip("−")
+    assert float(mantissa.replace(",", "")) == float(plain.replace(",", ""))
+    if "." in mantissa or digits == 1:
+        assert len(mantissa.replace(".", "").replace(",", "").lstrip("0")) >= digits
+    assert "." not in mantissa or len(mantissa.replace(".", "").lstrip("0")) == digits
+
+
+def test_nothing_is_added_to_nought_and_to_what_is_no_number() -> None:
+    assert rounded(0.0) == "0" and rounded(float("nan")) == number(float("nan"))
+    assert (rounded(0.47), rounded(2.0), rounded(0.8, 2), rounded(100.0)) == ("0.470", "2.00", "0.80", "100")

@@ -83,7 +83,7 @@ def test_the_newest_run_is_open(folder: Path) -> None:
     assert list(table["Title"]) == ["Second", "First"] and list(table["State"]) == ["Done", "Done"]
     assert "The prior ran away." in words(page) and "The grid is cut." in words(page)
     assert (
-        list(table["RMSE"]) == ["1.5", "0.5"]
+        list(table["RMSE"]) == ["1.50", "0.500"]
         and list(table["Units"]) == ["K", "K"]
         and table["Took"][1] == "1 min 35 s"
     )
@@ -202,7 +202,7 @@ def test_name_star_and_tags_are_kept_found_and_sorted_by(folder: Path) -> None:
     assert list(again.dataframe[0].value["Title"]) == ["Alps *by night*"]
     again.toggle(key="stars").set_value(False).run()
     again.selectbox(key="sort").set_value("rmse").run()
-    assert list(again.dataframe[0].value["RMSE"]) == ["0.5", "1.5"]
+    assert list(again.dataframe[0].value["RMSE"]) == ["0.500", "1.50"]
     assert (folder / second / "label.json").exists() is False
 
 

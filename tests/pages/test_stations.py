@@ -77,7 +77,9 @@ def test_the_example_opens_learned_and_says_what_the_command_line_does(open_page
     assert any("50 stations that are targets; small circles: 300 stations kept" in each.value for each in page.caption)
     assert "16 cells are visible. They" not in words(page)  # the truth shows that the intervals are not too narrow
     (tested,) = [each.label for each in page.expander if each.label.startswith("Assumptions of the map")]
-    assert "these fail: cells" in tested and "Only 16 cells are visible" in words(page)
+    assert re.fullmatch(
+        r"Assumptions of the map \(1 of \d fails: too few cells\)", tested
+    ) and "Only 16 cells are visible" in words(page)
 
 
 def test_without_its_stations_the_example_is_one_of_cells(open_page) -> None:

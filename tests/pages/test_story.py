@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from deconditioning.datasets.one_dimension import LineSpec, make_line
 from deconditioning.downscaling.checks.scale_up_result import VALUES, OneScaleUp
 from deconditioning.fields.problem.baselines import bilinear, constant
+from deconditioning.figures.difference import numbers
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.studies.story import mediated
 from deconditioning.studies.story.checked import SECRETS, Checked
@@ -59,12 +60,23 @@ def test_every_step_asks_and_then_answers(open_page, about: str, at: int) -> Non
     step, page = STORIES[about][at - 1], opened(open_page, about, at)
     assert [head.value for head in page.header] == [step.sentence] and page.title[0].value == "Story"
     assert not any("Guess again" in button.label for button in page.button)
+    assert not any("mathematics" in folded.label for folded in page.expander)  # it has the answer in it
     page = revealed(page, about, at)
     assert not page.exception and not page.error
     told = " ".join(text.value for text in page.markdown)
     assert "you guessed" in told.lower() or "Right:" in told
     page.button(key=f"{about if about != FIRST else 's'}{at}-again").click().run()
     assert not any("Guess again" in button.label for button in page.button)
+
+
+def test_which_curve_is_real_is_asked_along_a_line_that_no_step_has_shown() -> None:
+    first, second = fields.through(fields.SIZE, Guess(1.0, fields.SIZE), False), fields.fit(1, None, False)
+    assert "Snowdonia at 53° N" in first.sentence and "another line, at 54.6° N" in second.sentence
+    real = fields.transect(fields._RIVALS_ROW).values
+    shown = [numbers(trace["y"]) for trace in second.figures[0]["data"] if trace["name"] in fields.NAMES]
+    off = [np.abs(values - real).max() for values in shown]
+    assert len(shown) == 3 and sum(each <= 0.0625 + 1e-9 for each in off) == 1  # half a step of the stored field
+    assert all(np.abs(values - fields.transect().values).max() > 1 for values in shown)
 
 
 def test_the_step_is_turned_by_buttons_and_stays_inside_its_story(open_page) -> None:

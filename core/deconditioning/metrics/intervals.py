@@ -92,8 +92,13 @@ def calibration_sentence(levels: Sequence[float], shares: Sequence[float]) -> st
         words = "The curve crosses the diagonal: intervals of some levels are too wide, those of others too narrow"
         return f"{words}; {example}."
     side, verdict = ("above", "wide") if wide.any() else ("below", "narrow")
-    which = "" if (wide | narrow).all() else f" at {int((wide | narrow).sum())} of {len(ratio)} levels"
-    return f"The curve lies {side} the diagonal{which}: the intervals are too {verdict}; {example}."
+    clear = int((wide | narrow).sum())
+    if clear == len(ratio):
+        return f"The curve lies {side} the diagonal: the intervals are too {verdict}; {example}."
+    every = bool((gaps > 0).all() if wide.any() else (gaps < 0).all())
+    where = f"{side} the diagonal, clearly at" if every else f"clearly {side} the diagonal at"
+    which = "interval of this level is" if clear == 1 else "intervals of these levels are"
+    return f"The curve lies {where} {clear} of {len(ratio)} levels: the {which} too {verdict}; {example}."
 
 
 def trust(truth: np.ndarray, predicted: Predictive, *, weights: np.ndarray | None = None) -> Trust:

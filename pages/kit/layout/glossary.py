@@ -28,6 +28,7 @@ class Word:
     see: str
     query: Mapping[str, str] = field(default_factory=dict, hash=False)
     forms: tuple[str, ...] = ()
+    unmarked: tuple[str, ...] = ()
     equation: str = ""
     source: str = ""
 
@@ -35,6 +36,11 @@ class Word:
     def pattern(self) -> str:
         """Its forms as a regular expression: a small first letter is a capital one too, a plural s may follow."""
         return "|".join(map(_form, self.forms or (self.name,)))
+
+    @property
+    def marked(self) -> str:
+        """Its forms that texts mark, as a regular expression: without those that mean something else on other pages."""
+        return "|".join(_form(form) for form in self.forms or (self.name,) if form not in self.unmarked)
 
     def mentions(self) -> list["Word"]:
         """Other words that its meaning uses."""
@@ -45,7 +51,7 @@ class Word:
 def words() -> tuple[Word, ...]:
     """All of them, in the order of the alphabet."""
     listed = tomllib.loads(FILE.read_text(encoding="utf-8"))["word"]
-    result = [Word(**one | {"forms": tuple(one.get("forms", ()))}) for one in listed]
+    result = [Word(**one | {name: tuple(one.get(name, ())) for name in ("forms", "unmarked")}) for one in listed]
     return tuple(sorted(result, key=lambda word: word.name.casefold()))
 
 
@@ -59,7 +65,7 @@ def _form(form: str) -> str:
 @cache
 def _component() -> Any:
     """Registered once; what it holds is the same on every page and is sent to a browser once."""
-    sent = [{"name": word.name, "says": word.says, "forms": word.pattern} for word in words()]
+    sent = [{"name": word.name, "says": word.says, "forms": word.marked} for word in words()]
     return st.components.v2.component(
         "lab_glossary",
         html="<span hidden></span>",

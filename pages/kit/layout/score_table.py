@@ -7,13 +7,15 @@ from html import escape
 import streamlit as st
 
 from deconditioning.abbreviations import legend
-from deconditioning.wording import number, signed
+from deconditioning.wording import rounded, signed
 from pages.kit.record import record_scores
 from pages.kit.runs.score_names import HIGHER_IS_BETTER, LOWER_IS_BETTER, SCORE_NAMES, WITH_UNITS
 
 _WEIGHTED = "<small>area-weighted</small>"
 #: The least number that is written without a power of ten.
 _PLAIN = 1e-4
+#: Scores that are shares of the truth or of parameters, written in per cent.
+_SHARES = ("coverage", "contains")
 #: The scores of a field that are shown at first, those of all pixels by area where the pixels differ in size.
 MAIN_SCORES = ("rmse", "crps", "coverage95", "ssim", "pearson", "bias")
 
@@ -130,10 +132,13 @@ def _best(scores: Mapping[str, Mapping[str, float | None]], name: str, texts: Ma
 
 
 def _cell(row: Mapping[str, float | None], name: str, digits: int) -> str:
-    """A score as text; a bias that is rounding error beside the RMSE is 0."""
+    """A score as text, with the zeros at its end; coverage in per cent; a bias that is rounding error beside the RMSE
+    is 0."""
     value = row.get(name)
     if value is None or value != value:
         return "–"
+    if name.startswith(_SHARES):
+        return f"{100 * value:.0f} %"
     if name.startswith("bias") and abs(value) < 1e-5 * (row.get("rmse") or 0.0):
         return "0"
-    return number(value, digits) if abs(value) < 100 else signed(value, 1)
+    return rounded(value, digits) if abs(value) < 100 else signed(value, 1)

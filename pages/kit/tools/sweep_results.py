@@ -45,7 +45,7 @@ def legend(swept: Swept, live: bool) -> None:
     if choosing(swept.rows, swept.scores):
         words.append("diamond: the best setting by a criterion that needs no truth")
     if live:
-        words.append("circle: the values of the sliders. Click to adopt a setting")
+        words.append("circle: the present setting. Click to adopt a setting")
     st.caption("; ".join(words) + ".")
 
 

@@ -79,4 +79,19 @@ def test_a_calibration_curve_is_judged_by_all_of_its_levels(factor: float, words
 
 def test_a_curve_may_cross_or_leave_the_diagonal_at_some_levels() -> None:
     assert "crosses" in calibration_sentence([0.5, 0.95], [0.8, 0.8])
-    assert "above the diagonal at 1 of 2 levels" in calibration_sentence([0.5, 0.95], [0.8, 0.95])
+    assert "clearly above the diagonal at 1 of 2 levels: the interval of this level is too wide" in (
+        calibration_sentence([0.5, 0.95], [0.8, 0.95])
+    )
+
+
+def test_a_curve_above_the_diagonal_everywhere_is_called_so_although_only_some_levels_are_clear() -> None:
+    """Shares above all of five levels, two of them by more than a fifth of the width."""
+    levels = [0.1, 0.3, 0.5, 0.7, 0.9]
+    factors = [1.1, 1.3, 1.3, 1.1, 1.02]
+    pairs = zip(factors, levels, strict=True)
+    shares = [2 * NormalDist().cdf(f * NormalDist().inv_cdf((1 + p) / 2)) - 1 for f, p in pairs]
+    assert all(share > level for share, level in zip(shares, levels, strict=True))
+    said = calibration_sentence(levels, shares)
+    assert said.startswith("The curve lies above the diagonal, clearly at 2 of 5 levels: the intervals of these levels")
+    below = calibration_sentence(levels, [2 * p - s for p, s in zip(levels, shares, strict=True)])
+    assert below.startswith("The curve lies below the diagonal, clearly at 2 of 5 levels") and "too narrow" in below

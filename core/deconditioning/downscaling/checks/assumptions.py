@@ -56,8 +56,8 @@ STATED: dict[str, tuple[str, str]] = {
     ),
     "reach": (
         "The map extrapolates little beyond the cells",
-        f"the mean leaves the range of the cells by at most {number(_MOST_AT_ALL)} times that range, "
-        f"{number(_MOST_BEYOND)} times where a covariate lies outside its own range",
+        f"the mean is beyond the cells by at most {number(_MOST_AT_ALL)} × their range; {number(_MOST_BEYOND)} × where "
+        "a covariate is extrapolated",
     ),
     "cells": ("Enough cells are visible to determine the hyperparameters", f"at least {FEW} cells"),
     "water": ("The orography is flat over water", ""),

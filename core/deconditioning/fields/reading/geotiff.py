@@ -53,7 +53,7 @@ def open_geotiff(path: Path, name: str) -> "Iterator[tuple[xr.Dataset, list[str]
             file = rasterio.open(path, driver="GTiff", sharing=False)
         except (RasterioError, ValueError) as error:
             raise InputError(
-                f"The TIFF file could not be read, it looks damaged ({_why(error, path, name)}): copy it again."
+                f"The TIFF file could not be read: it looks damaged ({_why(error, path, name)}). Copy it again."
             ) from error
         with file:
             names = _names(file, Path(name).stem)

@@ -64,7 +64,7 @@ def _open_one(path: str | Path) -> Fields:
     except InputError:
         raise
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, IndexError, EOFError) as error:
-        raise InputError(f"{path.name} could not be read, it looks damaged ({short(error)}): copy it again.") from error
+        raise InputError(f"{path.name} could not be read: it looks damaged ({short(error)}). Copy it again.") from error
 
 
 def is_large(dataset: "xr.Dataset") -> bool:

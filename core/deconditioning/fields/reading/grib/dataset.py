@@ -46,7 +46,7 @@ def open_grib(path: Path) -> "tuple[xr.Dataset, list[str]]":
     except (CodesInternalError, OSError, ValueError, RuntimeError, KeyError) as error:
         why = short(error).replace(str(path), path.name).rstrip(" .")
         raise InputError(
-            f"The GRIB file could not be read, it looks damaged or truncated ({why}): copy it again."
+            f"The GRIB file could not be read: it looks damaged or truncated ({why}). Copy it again."
         ) from error
     if not messages and others:
         raise InputError(_no_rows(next(iter(others))))
