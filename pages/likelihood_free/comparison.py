@@ -64,8 +64,8 @@ def comparison() -> None:
         score_table(rows, columns=tuple(rows["dme"]), names=TITLES, digits=2, caption=caption)
     st.caption(
         f"Medians; in the first table over {len(exponential['settings']['seeds'])} seeds at an observed mean of 9.42. "
-        "***contains θ***: the share of true parameters inside the 95 % intervals, for data simulated at θ drawn from the "
-        f"prior ({len(drawn['settings']['seeds'])} data sets in the first table, "
+        "**contains θ**: the share of true parameters inside the 95 % intervals, for data simulated at θ drawn from "
+        f"the prior ({len(drawn['settings']['seeds'])} data sets in the first table, "
         f"{len(predators['settings']['seeds'])} with four parameters each in the second); the nominal value is 95 %. "
         "**share of prior**: the width of the interval in log θ relative to that of the prior. Stored; made by "
         f"`{exponential['settings']['command']} --json FILE`, for **contains θ** in the first table with `--seeds "

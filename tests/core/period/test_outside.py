@@ -58,7 +58,7 @@ def of_part(series: Series, partial: Training) -> Setting:
 def test_coarse_values_are_known_everywhere_and_fine_ones_in_part(
     series: Series, training: Training, partial: Training
 ) -> None:
-    assert partial.partial and not training.partial and len(partial) == 48
+    assert partial.covers_part and not training.covers_part and len(partial) == 48
     east = np.arange(320) % 20 >= _COLUMNS
     np.testing.assert_array_equal(partial.known, ~east)
     np.testing.assert_allclose(partial.coarse, training.coarse, rtol=1e-12)

@@ -61,7 +61,7 @@ class Outside:
     @staticmethod
     def of(setting: Setting, scale: float, check: Check) -> "Outside | None":
         """None if the archive covers the region. Raises ``Cancelled``."""
-        if not setting.training.partial:
+        if not setting.training.covers_part:
             return None
         known, rng = np.flatnonzero(setting.training.known), np.random.default_rng(0)
         points = np.sort(rng.choice(known, min(_POINTS, len(known)), replace=False))
@@ -116,7 +116,7 @@ def kernel_gain(coarse: CoarseSide, beyond: Beyond, scale: float) -> Gain:
 class _Kriging:
     """Universal kriging of the coefficients from n data: cells and ``points``.
 
-    ``dual`` (n, h) is ``V⁻¹(d − Fβ)``, ``slopes`` β (q, h), ``trend`` (n, q) ``V⁻¹F``, ``spread`` (q, q)
+    ``dual`` (n, h) is ``V⁻¹(d − Fβ)``, ``slopes`` β (q, h), ``drift`` (n, q) ``V⁻¹F``, ``spread`` (q, q)
     ``(FᵀV⁻¹F)⁻¹`` and ``share`` the mean over the training period of ``Σ_k h_k(t)² s_k²``.
     """
 
@@ -124,7 +124,7 @@ class _Kriging:
     factor: linalg.Factor
     dual: Float[Tensor, "n h"]
     slopes: Float[Tensor, "q h"]
-    trend: Float[Tensor, "n q"]
+    drift: Float[Tensor, "n q"]
     spread: Float[Tensor, "q q"]
     share: float
 
@@ -156,7 +156,7 @@ class _Kriging:
         v = torch.cat([cross[~setting.coarse.is_predictor], _kernel(setting, self.points, pixels)])
         f = _columns(setting, pixels).to(v).T
         climate = self.slopes.T @ f + self.dual.T @ v
-        off = f - self.trend.T @ v
+        off = f - self.drift.T @ v
         variance = prior - (v * self.factor.solve(v)).sum(0) + (off * (self.spread @ off)).sum(0)
         return Beyond(climate, self.share * variance.clamp_min(0), cross, prior)
 

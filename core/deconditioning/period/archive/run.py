@@ -86,7 +86,7 @@ def predicted_with_archive(
     """The prediction without other methods. Raises ``InputError``, ``Cancelled``."""
     count, requested = len(series) if times is None else len(times), settings.warp
     settings = of_a_series(series, settings.replace(warp="none"), count)
-    if (training.stored is not None or training.partial) and has_warp(series, training, requested):
+    if (training.stored is not None or training.covers_part) and has_warp(series, training, requested):
         training = training.in_memory("A warp of the target, which `--warp none` switches off,")
     chosen = choose_warp_of_period(series, training, requested, settings, context)
     censored = chosen.censored

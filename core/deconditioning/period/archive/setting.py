@@ -177,7 +177,7 @@ def _kernel(
     start = starting_spec(problem, settings)
     if not settings.learn:
         return start
-    if composite_fits(problem, start) and (training.known.all() or training.partial):
+    if composite_fits(problem, start) and (training.known.all() or training.covers_part):
         pixels = composite_pixels(training.known, settings.seed)
         fine = training.at(pixels) / unit
         return learn_composite(problem, settings, a, fine - design @ regressed(design, fine), pixels, context)

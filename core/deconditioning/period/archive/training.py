@@ -42,7 +42,7 @@ class Training:
     notes : how the archive was read.
     predictors : coarse values of other variables at these times and at those of the series.
     stored : the truth where it is too large for memory, otherwise None.
-    partial : whether the archive covers only part of the region; ``cells`` are then ``coarse`` where it lacks pixels.
+    covers_part : whether the archive covers only part of the region; ``cells`` are then ``coarse`` where pixels lack.
     """
 
     labels: tuple[str, ...]
@@ -53,7 +53,7 @@ class Training:
     notes: tuple[str, ...] = ()
     predictors: Predictors = NO_PREDICTORS
     stored: Stored | None = None
-    partial: bool = False
+    covers_part: bool = False
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -69,7 +69,7 @@ class Training:
 
     def in_memory(self, why: str) -> "Training":
         """The same with ``fine`` in memory, ``why`` in words; ``InputError`` if that is too large, or partial."""
-        if self.partial:
+        if self.covers_part:
             raise InputError(
                 f"{why} needs an archive of the whole region, and this one covers only part of it: give another, or a "
                 "smaller region."
@@ -209,7 +209,7 @@ def _with_coarse(
     kept_labels, kept_dates = tuple(labels[n] for n in chosen), tuple(dates[n] for n in chosen)
     values, stored = fine.finish(np.array(chosen))
     cells = np.where(partial & ~_whole_cells(series, fine.known), coarse, cells[chosen])
-    return Training(kept_labels, kept_dates, values, coarse, cells, tuple(notes), stored=stored, partial=partial)
+    return Training(kept_labels, kept_dates, values, coarse, cells, tuple(notes), stored=stored, covers_part=partial)
 
 
 def _whole_cells(series: Series, known: np.ndarray) -> np.ndarray:
