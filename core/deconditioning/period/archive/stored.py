@@ -20,7 +20,9 @@ from deconditioning.wording import rough_duration
 #: Bytes of fine values that are held in memory, and of those that wait to be written together.
 IN_MEMORY, _WAITING = 500_000_000, 128_000_000
 _TYPE = np.dtype(np.float32)
-#: Bytes of memory that every such run needs, of bag sums that are held, and arrays of the coarse values.
+#: Measured on one thread: 1,490 times of 300 × 300 pixels in 900 cells, 117 s and 4.8 GB in memory, 121 s and 3.3 GB
+#: from a file; 10,950 times in 2,809 cells, 3.9 GB. Bytes of memory that every such run needs, of bag sums that are
+#: held, and arrays of the coarse values.
 _MEMORY, _SUMS, _COARSE = 2_200_000_000, 1_000_000_000, 4
 #: CPU time of each value of the archive, and of each value and cell.
 _VALUE_S, _PRODUCT_S = 3e-7, 4e-10
