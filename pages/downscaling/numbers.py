@@ -210,6 +210,12 @@ def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: Vi
         st.markdown("Errors of the model compared with bilinear interpolation of the same cells.")
 
 
+def how_to_choose_a_cell(point: tuple[float, float] | None) -> None:
+    """Until a cell is clicked: what a click shows."""
+    if point is None:
+        st.caption("Click a cell on any map to see its pixels.")
+
+
 def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float] | None) -> None:
     """The pixels of the clicked cell: coarse value, what the posterior puts there, and the truth."""
     if point is None:

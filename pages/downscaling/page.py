@@ -80,8 +80,7 @@ def body() -> None:
     held, checked = trust.of_view(problem, view), learn.one_scale_up(choice, problem, spec)
     doubts = trust.refusals(problem, view, checked)
     with maps.places[picture.TRUST]:
-        if cell is None:
-            st.caption("Click a cell on any map to see its pixels.")
+        numbers.how_to_choose_a_cell(cell)
         trust.panel(problem, view, held, baselines["bilinear"], doubts, learn.unlearned(choice, settings, start, spec))
         trust.one_scale_up(spec, checked)
         learn.warn(choice, problem, spec, view)
