@@ -102,10 +102,15 @@ def block(claim: Claim, known: set[str]) -> str:
     if claim.why:
         parts.append(_line("Why", claim.why, known))
     if claim.sources:
-        made = "".join(f"<li>data/benchmarks/{escape(file)}.json<code>{escape(command)}</code></li>"
+        made = "".join(f"<li>data/benchmarks/{escape(file)}.json<code>{_unbroken(command)}</code></li>"
                        for file, command in claim.sources)  # fmt: skip
         parts.append(f"<details><summary>Source of the numbers</summary><ul>{made}</ul></details>")
     return f'<div class="lab-claim">{"".join(parts)}</div>'
+
+
+def _unbroken(command: str) -> str:
+    """A command in HTML whose lines break between its words only, never at the hyphens of an option."""
+    return " ".join(f"<span>{escape(word)}</span>" for word in command.split())
 
 
 def _capital(text: str) -> str:

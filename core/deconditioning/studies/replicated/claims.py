@@ -66,7 +66,8 @@ class Comparison:
 @dataclass(frozen=True)
 class Claim:
     """A table or figure: whose (``text``) and which (``item``), its ``claim``, ``ours`` with ``{name}`` for numbers
-    (``short`` where these are many), what was ``comparisons`` of them, what is ``missing``, ``why``; ``page`` and ``query`` lead to where it is shown,
+    (``short`` where these are many), what was ``comparisons`` of them, what is ``missing``, ``why``; ``page`` and
+    ``query`` lead to where it is shown,
     ``sources`` are the files of its numbers with the commands that make them. ``data`` names the data that the claim is
     about and that are not available: it is then neither borne out nor refuted by what others say. ``drawing``: nothing
     is claimed that could be measured."""
