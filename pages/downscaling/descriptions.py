@@ -47,9 +47,18 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     pixels = f"{len(problem.pixel):,}"
     hidden = f"{hidden_cells(problem)} " if problem.drawn.any() else ""  # what is done by hand stands above the maps
     st.markdown(
-        f"**{plain(heading(problem))}.** {hidden}Data: {how}. From these and {what}, the {spec.model.phrase} estimates "
+        f"**{plain(heading(problem))}.** {hidden}Data: {how}. From these and {what}, {_estimator(spec)} estimates "
         f"{pixels} pixels.{_scale(problem)}"
     )
+
+
+def _estimator(spec: ModelSpec) -> str:
+    """The model, or the average of several with their weights."""
+    parts = sorted(spec.components, key=lambda part: -part[0])
+    if len(parts) == 1:
+        return f"the {spec.model.phrase}"
+    named = [f"the {each.model.phrase} ({100 * weight:.0f} %)" for weight, each in parts]
+    return f"an average of {', '.join(named[:-1])} and {named[-1]}"
 
 
 def _scale(problem: DownscalingProblem) -> str:

@@ -29,7 +29,7 @@ from deconditioning.models.learning.initial import Start
 from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.run_content import hyperparameters, learned_downscaling, one_scale_up_in
-from deconditioning.wording import signed
+from deconditioning.wording import duration, signed
 from pages.downscaling import cell_selection
 from pages.downscaling.data import Choice, cell_values, problem_of
 from pages.downscaling.distribution import warp
@@ -124,7 +124,10 @@ def learn_button(
     busy = is_busy(current_run())
     pressed = st.button("Learn hyperparameters", type="primary", width="stretch", disabled=busy, key="learn")
     start = spec_to_settings(settings, spec).replace(learn=True, seed=choice.spec.seed, **how)
-    show_duration("Learning", about_seconds(problem, start))
+    if (seconds := _last_seconds(choice)) is None:
+        show_duration("Learning", about_seconds(problem, start))
+    else:
+        st.caption(f"Learning took {duration(seconds)} last time.")
     stored = stored_model(choice, settings)
     if stored is not None and (stored.kernel, stored.noise) == (spec.kernel, spec.noise):
         st.caption("The sliders are at learned values. Move one first to see what learning changes.")
@@ -142,6 +145,17 @@ def learn_button(
         f"{spec.model.title}: {choice.spec.target.replace('_', ' ')}, {title_of(choice.source.fields)}",
     )
     begin_run(task)
+
+
+def _last_seconds(choice: Choice) -> float | None:
+    """How long the page's last finished run took, if it was about the same data."""
+    run = run_of("downscale")
+    if run is None or run.status != "done" or not (run.started and run.ended):
+        return None
+    same = (run.spec.settings["source"], run.spec.settings["problem"]) == (
+        choice.source.to_dict(), choice.spec.to_dict()
+    )  # fmt: skip
+    return run.ended - run.started if same else None
 
 
 def current_run() -> Run | None:

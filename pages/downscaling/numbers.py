@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.downscaling.boosting import gradient_boosting
 from deconditioning.downscaling.run import centroid_baseline, coarse_scores, withheld_scores
@@ -210,9 +211,12 @@ def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: Vi
         st.markdown("Errors of the model compared with bilinear interpolation of the same cells.")
 
 
-def one_cell(problem: DownscalingProblem, view: View, point: tuple[float, float] | None) -> None:
+def one_cell(
+    problem: DownscalingProblem, view: View, point: tuple[float, float] | None, by_maps: DeltaGenerator
+) -> None:
     """The pixels of the clicked cell: coarse value, what the posterior puts there, and the truth."""
     if point is None:
+        by_maps.caption("Click a cell on any map to see its pixels.")
         return
     row = int(np.abs(problem.grid.y - point[1]).argmin())
     column = int(np.abs(problem.grid.x - point[0]).argmin())

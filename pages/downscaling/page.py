@@ -80,8 +80,6 @@ def body() -> None:
     held, checked = trust.of_view(problem, view), learn.one_scale_up(choice, problem, spec)
     doubts = trust.refusals(problem, view, checked)
     with maps.places[picture.TRUST]:
-        if cell is None:
-            st.caption("Click a cell on any map to see its pixels.")
         trust.panel(problem, view, held, baselines["bilinear"], doubts, learn.unlearned(choice, settings, start, spec))
         trust.one_scale_up(spec, checked)
         learn.warn(choice, problem, spec, view)
@@ -89,7 +87,7 @@ def body() -> None:
     numbers.hope(choice.key, problem, below=True)
     descriptions.what_it_shows(problem, spec, view)
     explore(choice, problem, spec, view, maps, shows_draws)
-    numbers.one_cell(problem, view, cell)
+    numbers.one_cell(problem, view, cell, maps.places[picture.TRUST])
     scores(choice, problem, spec, view, checked)
     trust.show_one_scale_up(problem, maps.scale, checked)
     result = verdict(problem, view.mean, held, baselines["bilinear"], doubts)

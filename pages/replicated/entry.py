@@ -20,14 +20,12 @@ MARKS = {
     Verdict.ELSEWHERE: ("none", "◇"),
     Verdict.DRAWING: ("none", "▫"),
 }
-#: What stands above the counts, where it is not the verdict itself.
-_HEADS = {Verdict.ELSEWHERE: "tested on other data only", Verdict.DRAWING: "drawing, nothing to test"}
 _CODE = re.compile(r"`([^`]+)`")
 
 
 def counted(replicated: Replicated, short: Mapping[str, str]) -> str:
     """How many claims of each text have each verdict, as a table."""
-    head = "".join(f'<th scope="col">{_sign(verdict, 1)}{_HEADS.get(verdict, verdict)}</th>' for verdict in Verdict)
+    head = "".join(f'<th scope="col">{_sign(verdict, 1)}{verdict}</th>' for verdict in Verdict)
     rows = ""
     for text in (*replicated.texts, None):
         counts = replicated.counts(text)
@@ -58,7 +56,7 @@ def _class(verdict: Verdict, count: int) -> str:
 def folded(claims: Sequence[Claim]) -> str:
     """How many claims of a text have which verdict, as the head of a fold."""
     counts = Counter(claim.verdict for claim in claims)
-    parts = [f"{MARKS[verdict][1]} {count} {_HEADS.get(verdict, verdict)}" for verdict in Verdict
+    parts = [f"{MARKS[verdict][1]} {count} {verdict}" for verdict in Verdict
              if (count := counts[verdict])]  # fmt: skip
     return " · ".join(parts)
 
@@ -85,16 +83,18 @@ def block(claim: Claim, known: set[str]) -> str:
     parts = [
         f"<h4>{escape(claim.item)} {verdict}</h4>",
         _line("Claim", claim.claim, known),
-        _line("Ours", claim.ours, known),
+        _line("Ours", claim.short or claim.ours, known),
     ]
     if claim.answers:
         requested = "".join(
             f'<li class="lab-{"yes" if holds else "no"}">'
             f'<b role="img" aria-label="{"holds" if holds else "does not hold"}:">{"✓" if holds else "✗"}</b> '
-            f"{escape(_read(says, known))}</li>"
+            f"{escape(_read(_capital(says), known))}</li>"
             for says, holds in claim.answers
         )
         parts.append(f"<ul>{requested}</ul>")
+    if claim.short:
+        parts.append(f"<details><summary>All our numbers</summary>{_line('', claim.ours, known)}</details>")
     if claim.data:
         parts.append(_line("Not available", f"{claim.data}.", known))
     if claim.missing:
@@ -102,10 +102,20 @@ def block(claim: Claim, known: set[str]) -> str:
     if claim.why:
         parts.append(_line("Why", claim.why, known))
     if claim.sources:
-        made = "".join(f"<li>data/benchmarks/{escape(file)}.json<code>{escape(command)}</code></li>"
+        made = "".join(f"<li>data/benchmarks/{escape(file)}.json<code>{_unbroken(command)}</code></li>"
                        for file, command in claim.sources)  # fmt: skip
         parts.append(f"<details><summary>Source of the numbers</summary><ul>{made}</ul></details>")
     return f'<div class="lab-claim">{"".join(parts)}</div>'
+
+
+def _unbroken(command: str) -> str:
+    """A command in HTML whose lines break between its words only, never at the hyphens of an option."""
+    return " ".join(f"<span>{escape(word)}</span>" for word in command.split())
+
+
+def _capital(text: str) -> str:
+    """A comparison as it begins: with a capital letter, as all of them."""
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _read(text: str, known: set[str]) -> str:
@@ -114,4 +124,4 @@ def _read(text: str, known: set[str]) -> str:
 
 def _line(label: str, text: str, known: set[str]) -> str:
     marked = _CODE.sub(r"<code>\1</code>", escape(_read(text, known)))
-    return f"<p><b>{label}</b> {marked}</p>"
+    return f"<p><b>{label}</b> {marked}</p>" if label else f"<p>{marked}</p>"

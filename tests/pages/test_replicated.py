@@ -1,6 +1,7 @@
 """Page Replicated? in AppTest: the counts, the filters, every claim."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -49,7 +50,7 @@ def test_it_opens_with_every_claim_and_says_how_many_hold(page: AppTest) -> None
     said = " ".join(part.value for part in page.markdown)
     assert all(f"**{counts[verdict]}**" in said for verdict in (Verdict.HOLDS, Verdict.PARTLY, Verdict.FAILS))
     text = "".join(claims(page))
-    assert "deconditioning benchmark swiss-roll" in text and "{" not in text
+    assert "deconditioning benchmark swiss-roll" in re.sub("<[^>]+>", "", text) and "{" not in text
 
 
 def test_filters_choose_by_text_and_by_verdict(page: AppTest) -> None:
@@ -70,3 +71,19 @@ def test_every_mediated_model_is_counted_against_its_counterpart() -> None:
     more = sum(kept[*draw, "variational_cmp"]["rmse"] > kept[*draw, "vbagg"]["rmse"] for draw in draws)
     assert f"on {more} of {len(draws)} draws" in lost("variational_cmp")
     assert lost("bag_gp") == "" and "Shrinkage CMP" in lost()
+
+
+def test_a_claim_of_many_numbers_shows_one_sentence_and_folds_the_rest() -> None:
+    short = [claim for claim in FOUND.claims if claim.short]
+    assert len(short) == 6 and all(len(claim.short) < 120 < len(claim.ours) for claim in short)
+    for claim in short:
+        shown, _, folded = block(claim, set()).partition("<summary>All our numbers</summary>")
+        assert "{" not in shown and folded
+        numbers = re.findall(r"\d[\d.,]*\d", claim.short)
+        assert numbers and all(number in claim.ours and number in shown for number in numbers)
+
+
+def test_a_result_is_called_the_same_in_the_filter_and_above_the_counts(page: AppTest) -> None:
+    options = page.segmented_control(key="rp-verdict").options
+    (table,) = [part.proto.body for part in page.get("html") if "<table aria-label" in part.proto.body]
+    assert options[1:] == [str(verdict) for verdict in Verdict] and all(f"</i>{name}</th>" in table for name in Verdict)

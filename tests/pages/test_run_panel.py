@@ -1,12 +1,18 @@
 """What is told of a run that waits, goes on, is stopped or has ended: plain sentences with its time."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from deconditioning.kernels.spec import gaussian
+from deconditioning.models.catalogue import AREA_TO_POINT_GP, BAG_GP
+from deconditioning.models.spec import ModelSpec
+from pages.downscaling import descriptions, learn
 from tests.waiting import HANG_S
 
 
@@ -64,3 +70,30 @@ def test_the_time_of_learning_is_told_before_it_begins(name: str, open_page: Cal
     assert not page.exception
     (said,) = [box.value for box in page.caption if box.value.startswith("Learning takes")]
     assert "about " in said or "a few seconds" in said
+
+
+def test_after_a_run_its_own_time_is_told_for_the_same_data_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, problem = {"fields": "a"}, {"target": "t"}
+    settings = {"source": source, "problem": problem}
+    run = SimpleNamespace(status="done", started=100.0, ended=290.0, spec=SimpleNamespace(settings=settings))
+    monkeypatch.setattr(learn, "run_of", lambda task: run)
+
+    def choice(target: str) -> Any:
+        return SimpleNamespace(
+            source=SimpleNamespace(to_dict=lambda: source), spec=SimpleNamespace(to_dict=lambda: {"target": target})
+        )
+
+    assert learn._last_seconds(choice("t")) == 190.0 and learn._last_seconds(choice("u")) is None
+    run.status = "running"
+    assert learn._last_seconds(choice("t")) is None
+
+
+def test_the_page_names_every_model_of_an_average() -> None:
+    """Weights of the components, the largest first; they sum to 1."""
+    kernel = gaussian(("x",), (1.0,))
+    one = ModelSpec(BAG_GP, kernel)
+    both = replace(one, others=((0.79, ModelSpec(AREA_TO_POINT_GP, kernel)),))
+    assert descriptions._estimator(one) == f"the {BAG_GP.phrase}"
+    assert descriptions._estimator(both) == (
+        f"an average of the {AREA_TO_POINT_GP.phrase} (79 %) and the {BAG_GP.phrase} (21 %)"
+    )

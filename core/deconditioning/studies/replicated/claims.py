@@ -27,8 +27,8 @@ class Verdict(StrEnum):
     HOLDS = "holds"
     PARTLY = "holds partly"
     FAILS = "does not hold"
-    ELSEWHERE = "only on other data"
-    DRAWING = "nothing to measure"
+    ELSEWHERE = "tested on other data only"
+    DRAWING = "drawing, nothing to test"
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,9 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Claim:
-    """A table or figure: whose (``text``) and which (``item``), its ``claim``, ``ours`` with ``{name}`` for numbers,
-    what was ``comparisons`` of them, what is ``missing``, ``why``; ``page`` and ``query`` lead to where it is shown,
+    """A table or figure: whose (``text``) and which (``item``), its ``claim``, ``ours`` with ``{name}`` for numbers
+    (``short`` where these are many), what was ``comparisons`` of them, what is ``missing``, ``why``; ``page`` and
+    ``query`` lead to where it is shown,
     ``sources`` are the files of its numbers with the commands that make them. ``data`` names the data that the claim is
     about and that are not available: it is then neither borne out nor refuted by what others say. ``drawing``: nothing
     is claimed that could be measured."""
@@ -80,6 +81,7 @@ class Claim:
     drawing: bool = False
     why_template: str = ""
     missing_template: str = ""
+    short_template: str = ""
     sources: tuple[tuple[str, str], ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     query: tuple[tuple[str, str], ...] = ()
@@ -95,6 +97,11 @@ class Claim:
     def ours(self) -> str:
         """What we found, with its numbers."""
         return self._filled(self.ours_template)
+
+    @cached_property
+    def short(self) -> str:
+        """What we found in one sentence, where all numbers are many; else empty."""
+        return self._filled(self.short_template)
 
     @cached_property
     def why(self) -> str:
@@ -166,6 +173,6 @@ def _claim(entry: dict[str, Any], content: dict[str, Any], commands: dict[str, s
         raise InputError(f"'{item}' lacks numbers, comparisons of them, or the command of a file.")
     return Claim(
         entry["text"], item, entry["claim"], entry["ours"], entry["page"], data, drawing, entry.get("why", ""),
-        entry.get("missing", ""), tuple((name, commands[name]) for name in files), requested,
+        entry.get("missing", ""), entry.get("short", ""), tuple((name, commands[name]) for name in files), requested,
         tuple(entry.get("query", {}).items()), queries, folder,
     )  # fmt: skip

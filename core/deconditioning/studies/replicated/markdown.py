@@ -7,7 +7,7 @@ _HEAD = """# Replicated?
 Every table and figure of the five publications: the claim, our result, and whether the claim holds. Numbers come from
 the files of `data/benchmarks`, claims from `data/replicated.toml`. The comparisons below each claim decide: it
 *holds* if all of them hold, and it *holds partly* if only some hold or if a part of it was not tested. If the data of
-a text are not available, the claim was tested *only on other data*, which do not decide it. Page **Replicated?**
+a text are not available, the claim was tested on other data only, which do not decide it. Page **Replicated?**
 shows the same. This file is written by
 
     deconditioning replicated --markdown docs/replicated.md
