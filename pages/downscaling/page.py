@@ -58,8 +58,7 @@ def body() -> None:
     sentence, hidden = descriptions.first_sentence()
     with st.sidebar:
         choice, requested_warp = warp.choose(data.choose(hidden))
-    shows_draws = draws.switch(hidden)
-    problem = data.problem_of(choice)
+    shows_draws, problem = draws.switch(hidden), data.problem_of(choice)
     with st.sidebar:
         settings, start = model.choose_model(choice, problem)
     with sentence:
@@ -91,8 +90,7 @@ def body() -> None:
     scores(choice, problem, spec, view, checked)
     trust.show_one_scale_up(problem, maps.scale, checked)
     result = verdict(problem, view.mean, held, baselines["bilinear"], doubts)
-    shown = present.shown_now(choice, problem, spec, panels, result, checked)
-    present.show(shown, view)
+    present.show(shown := present.shown_now(choice, problem, spec, panels, result, checked), view)
     downloads.downloads(choice, problem, settings, spec, view, baselines, on_maps, held, checked, shown)
     notes(problem.notes)
 
