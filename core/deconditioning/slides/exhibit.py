@@ -99,9 +99,12 @@ def exhibit_slides(shown: Exhibit) -> list[Slide]:
 
 def _question(shown: Exhibit) -> Slide:
     """The first slide: the question and what the page shows, beside its first figure."""
-    words = _words("question", shown.title, shown.question, [["", shown.lead]] if shown.lead else [])
-    words["printed"] = f"{shown.question} {shown.lead}".strip()
-    return _figure(0, shown.figures[0]) | words | {"kind": "figure"} if shown.figures else words
+    words = _words("question", shown.title, shown.question, [])
+    if not shown.figures:
+        return words
+    lines = [["", shown.lead]] if shown.lead else []
+    printed = f"{shown.question} {shown.lead}".strip()
+    return _figure(0, shown.figures[0]) | words | {"kind": "figure", "lines": lines, "printed": printed}
 
 
 def _figure(at: int, drawn: Drawn) -> Slide:

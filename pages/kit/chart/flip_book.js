@@ -69,11 +69,11 @@ const onSheet = (book, x, y) => {
   return [boxes[i][0] + (x * dot - places[i][0]) / sheet[0], boxes[i][1] + (y * dot - places[i][1]) / sheet[1]];
 };
 
-const drawTitle = (book, context, title, left, top) => {
+const drawTitle = (book, context, title, ink, left, top) => {
   context.font = `${14 * devicePixelRatio}px ${book.font ??= getComputedStyle(book.canvas).fontFamily}`;
   context.textBaseline = 'middle';
   context.textAlign = 'left';
-  context.fillStyle = getComputedStyle(book.canvas).color;
+  context.fillStyle = ink;
   context.fillText(title, left + 2 * devicePixelRatio, top - TITLE * devicePixelRatio / 2);
 };
 
@@ -126,8 +126,9 @@ const paint = book => {
   const context = canvas.getContext('2d');
   context.imageSmoothingEnabled = false;
   context.clearRect(0, 0, width, height);
+  const ink = book.titles && getComputedStyle(canvas).color; // asked for once, while nothing of the page has changed
   places.forEach(([left, top], i) => {
-    if (book.titles) drawTitle(book, context, book.titles[i], left, top);
+    if (book.titles) drawTitle(book, context, book.titles[i], ink, left, top);
     context.save();
     context.beginPath();
     context.rect(left, top, wide, high);

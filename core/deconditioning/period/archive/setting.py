@@ -126,8 +126,10 @@ def prepare(
     cells = training.cells - design @ regressed(design, training.cells)
     unit = float(cells.std()) or 1.0
     spec = _kernel(series, training, settings, design, cells / unit, unit, context)
-    shared = like is not None and like.spec == spec
-    sums = like.sums if like and shared else pixel_sums(spec, problem, device, context.check)
+    if like is not None and like.spec == spec:
+        sums = like.sums
+    else:
+        sums = pixel_sums(spec, problem, device, context.check)
     weights, noise = weights_and_noise(spec, problem.data.to(device), columns_of(problem), sums.gram)
     cells = problem.coarse_grid
     centres = unit_vectors(cells.latitude.ravel(), cells.longitude.ravel())

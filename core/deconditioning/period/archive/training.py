@@ -141,10 +141,7 @@ def read_training(
 
 
 def cost_of(series: Series, archive: Fields, words: Sequence[str] = ()) -> str:
-    """What an archive that is too large for memory costs, as a sentence; empty for others.
-
-    With N times, P pixels and M cells: ``8 N (h + M)`` bytes for … and ``4 N M P`` operations of … .
-    """
+    """What an archive that is too large for memory costs, as a sentence; empty for others."""
     labels = archive.check(name := _variable(archive, series)[0]).extra[time_dimension(archive, name)]
     times, pixels = len(_requested(labels, series, words)), len(series.problem.pixel)
     if not needs_file(times, pixels):
