@@ -139,11 +139,23 @@ def is_as_it_should_be(new_page: Callable[..., Page], address: str) -> None:
     """Open the page at this address and look at everything on it."""
     page = as_a_new_visitor_sees_it(new_page, address) if address in STUDIES else opened(new_page(), address)
     expect(page.get_by_text("The exact maps follow.")).to_have_count(0, timeout=HANG_MS)
+    if address.startswith("/story"):
+        answered(page)
     settled(page)  # expanders come with the exact maps, and a click on one closes an open popover
     title = next((one.title for one in PAGES if address.startswith(f"/{one.url_path}")), PAGES[0].title)
     expect(page).to_have_title(title)
     expect(page.locator("h1")).to_have_count(1)
     assert not (found := wrong(page, address)), "\n".join(found)
+
+
+def answered(page: Page) -> None:
+    """Guess, and reveal: only then a step of the story shows its mathematics."""
+    settled(page)
+    reveal = page.get_by_role("button", name="Reveal")
+    if reveal.is_disabled():
+        page.locator(".st-key-story-question [data-testid=stButtonGroup] button").first.click()
+    reveal.click()
+    expect(page.get_by_role("button", name="Guess again")).to_be_visible(timeout=HANG_MS)
 
 
 def as_a_new_visitor_sees_it(new_page: Callable[..., Page], address: str) -> Page:
