@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.errors import InputError
-from deconditioning.likelihood_free.inference import Settings
+from deconditioning.likelihood_free.inference import Evidence, Settings, evidence
 from deconditioning.likelihood_free.objective import Learned, learn
 from deconditioning.likelihood_free.prior import Family, Marginal, Prior
 from deconditioning.likelihood_free.simulators import (
@@ -131,7 +131,15 @@ def learned_for(choice: Choice) -> Learned:
 def inferred(choice: Choice, settings: Settings) -> Inference:
     """Every method at these hyperparameters."""
     problem, simulations = simulated(choice)
-    return infer(problem, simulations, seed=choice.seed, settings=settings)
+    data = _evidence(choice, settings.epsilon)
+    return infer(problem, simulations, seed=choice.seed, settings=settings, data=data)
+
+
+@st.cache_resource(show_spinner=False, max_entries=2)
+def _evidence(choice: Choice, epsilon: float) -> Evidence:
+    """What the methods see; it keeps what herding has computed while other sliders than ε's are moved."""
+    problem, simulations = simulated(choice)
+    return evidence(problem.prior, simulations, problem.observed, epsilon, seed=choice.seed)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)

@@ -6,7 +6,7 @@ from typing import Literal
 
 import gpytorch
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from deconditioning.errors import InputError
@@ -16,6 +16,8 @@ from deconditioning.kernels.tiles import evaluate
 
 #: Below this sum of weights an estimate of a distribution has lost its mass.
 LEAST_TOTAL = 0.1
+#: Entries of a kernel matrix between candidates and points that is kept (16 MB), and how many sets of points.
+_KEPT, _KEPT_SETS = 2_000_000, 2
 
 
 @dataclass(frozen=True)
@@ -116,11 +118,7 @@ class KernelMean:
         The maximum is over ``candidates`` (by default the points); a candidate may be chosen repeatedly. Source: Chen,
         Welling, Smola 2010, eq. 8-9.
         """
-        if count < 1:
-            raise InputError(f"{count} herded samples were requested: give at least one.")
-        among = self.points if candidates is None else candidates
-        chosen = _herd(self.kernel, self.normalised().at(among), among, count)
-        return among[chosen]
+        return Candidates(self.points if candidates is None else candidates, self.kernel).herd(self, count)
 
 
 def preimages(
@@ -153,19 +151,47 @@ def preimages(
     return [PreImage(point, status, used) for point, (status, used) in zip(at, ended, strict=True)]
 
 
-def _herd(kernel: gpytorch.kernels.Kernel, mean: Tensor, among: Tensor, count: int) -> Int[Tensor, " count"]:
-    """Indices chosen one after the other; the column ``k(x_s, ·)`` of a candidate is computed once."""
-    columns: dict[int, Tensor] = {}
-    score, chosen = mean.clone(), []
-    with torch.no_grad():
-        column_of = _columns(kernel, among)
-        for _ in range(count):
-            best = int(score.argmax())
-            chosen.append(best)
-            if best not in columns:
-                columns[best] = column_of(best)
-            score.add_(mean).sub_(columns[best])
-    return torch.tensor(chosen, device=among.device)
+class Candidates:
+    """Points x (c, d) that herding chooses among, with one kernel.
+
+    What is computed for one embedding serves the next: the columns ``k(x_s, ·)`` of chosen candidates, and the kernel
+    matrix between the candidates and the embedding's points, where that is small.
+    """
+
+    def __init__(self, points: Float[Tensor, "c d"], kernel: gpytorch.kernels.Kernel) -> None:
+        self.points, self.kernel = points, kernel
+        self._column_of = _columns(kernel, points)
+        self._columns: dict[int, Tensor] = {}
+        self._across: list[tuple[Tensor, Tensor]] = []
+
+    def _mean(self, embedding: KernelMean) -> Float[Tensor, " c"]:
+        """``Σ_i w_i k(x_i, ·)`` at the candidates."""
+        for points, matrix in self._across:
+            if points is embedding.points:
+                return matrix @ embedding.weights
+        with torch.no_grad():
+            matrix = evaluate(self.kernel, self.points, embedding.points)
+        if matrix.numel() <= _KEPT and len(self._across) < _KEPT_SETS:
+            self._across.append((embedding.points, matrix))
+        return matrix @ embedding.weights
+
+    def herd(self, embedding: KernelMean, count: int) -> Float[Tensor, "count d"]:
+        """`KernelMean.herd` of the embedding's weights with this kernel.
+
+        Raises ``InputError`` for fewer than one sample, and if the weights sum to less than 0.1.
+        """
+        if count < 1:
+            raise InputError(f"{count} herded samples were requested: give at least one.")
+        mean = self._mean(embedding.normalised())
+        score, chosen = mean.clone(), []
+        with torch.no_grad():
+            for _ in range(count):
+                best = int(score.argmax())
+                chosen.append(best)
+                if best not in self._columns:
+                    self._columns[best] = self._column_of(best)
+                score.add_(mean).sub_(self._columns[best])
+        return self.points[torch.tensor(chosen, device=self.points.device)]
 
 
 def _columns(kernel: gpytorch.kernels.Kernel, among: Float[Tensor, "c d"]) -> Callable[[int], Float[Tensor, " c"]]:
@@ -173,7 +199,8 @@ def _columns(kernel: gpytorch.kernels.Kernel, among: Float[Tensor, "c d"]) -> Ca
     if not _is_gaussian(kernel) or len(kernel.kernels[0].base_kernel.kernels) > 1:
         return lambda index: evaluate(kernel, among[index : index + 1], among)[0]
     (term,) = kernel.kernels
-    points, scale = scaled(term.base_kernel.kernels[0], among), term.outputscale
+    with torch.no_grad():
+        points, scale = scaled(term.base_kernel.kernels[0], among), term.outputscale
     return lambda index: (points - points[index]).square_().sum(1).mul_(-0.5).exp_().mul_(scale)
 
 

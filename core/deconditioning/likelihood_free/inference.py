@@ -6,16 +6,17 @@ that of its query points. Source: Hsu and Ramos 2019, §8.3 and Algorithm 8.1.
 """
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import gpytorch
 import numpy as np
 import torch
 
 from deconditioning import linalg
-from deconditioning.embeddings.bayes_rule import KernelBayes
+from deconditioning.embeddings.bayes_rule import update_by_gram
 from deconditioning.embeddings.deconditional import posterior_weights
-from deconditioning.embeddings.kernel_mean import KernelMean, empirical
+from deconditioning.embeddings.kernel_mean import Candidates, KernelMean
 from deconditioning.errors import InputError
 from deconditioning.kernels.spec import gaussian
 from deconditioning.kernels.tiles import evaluate
@@ -70,6 +71,59 @@ class Evidence:
     weights: torch.Tensor
     prior: torch.Tensor
     candidates: torch.Tensor
+    _matrices: dict[tuple[float, ...], "Matrices"] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def matrices(self, settings: "Settings") -> "Matrices":
+        """The kernel matrices at these lengthscales; those asked for last are kept."""
+        key = (settings.kernel_scale, *settings.lengthscales)
+        result = self._matrices.get(key)
+        if result is None:
+            result = Matrices(self, *_kernels(self, settings), settings.lengthscales)
+            self._matrices.clear()
+            self._matrices[key] = result
+        return result
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """Kernel matrices of an ``Evidence`` with k on the summaries and ℓ on the parameters; λ and δ do not enter."""
+
+    data: Evidence
+    k: gpytorch.kernels.Kernel
+    ell: gpytorch.kernels.Kernel
+    lengthscales: tuple[float, ...]
+
+    @cached_property
+    def summaries(self) -> torch.Tensor:
+        """K = k(x, x) (n, n)."""
+        return _matrix(self.k, self.data.x, self.data.x)
+
+    @cached_property
+    def near(self) -> torch.Tensor:
+        """k(x, y) (n,)."""
+        return _matrix(self.k, self.data.x, self.data.y[None])[:, 0]
+
+    @cached_property
+    def parameters(self) -> torch.Tensor:
+        """L = ℓ(u, u) (n, n)."""
+        return _matrix(self.ell, self.data.u, self.data.u)
+
+    @cached_property
+    def across(self) -> torch.Tensor:
+        """L̃ = ℓ(u, ũ) (n, m)."""
+        return _matrix(self.ell, self.data.u, self.data.prior)
+
+    @cached_property
+    def herding(self) -> Candidates:
+        """The candidates with ``ℓ′``, Algorithm 8.1's kernel for herding: lengthscales ``4^(−1/p)`` those of ℓ."""
+        share = _HERDING_SHARE ** (1 / len(self.lengthscales))
+        kernel = gaussian_kernel(tuple(share * scale for scale in self.lengthscales))
+        return Candidates(self.data.candidates, kernel.to(self.data.candidates.device))
+
+
+def _matrix(kernel: gpytorch.kernels.Kernel, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        return evaluate(kernel, left, right)
 
 
 @dataclass(frozen=True)
@@ -156,21 +210,26 @@ def dme(data: Evidence, settings: Settings) -> KernelMean:
 
     The m×m push-through of Algorithm 8.1's ``Aᵀ[KAAᵀ + mδI]⁻¹k(y)``. Raises ``InputError`` if a matrix is singular.
     """
-    k, ell = kernels(data, settings)
-    with torch.no_grad():
-        grams = evaluate(k, data.x, data.x), evaluate(ell, data.u, data.u), evaluate(ell, data.u, data.prior)
-        near = evaluate(k, data.x, data.y[None])[:, 0]
-    weights = posterior_weights(*grams, near, settings.regularisation, settings.second_regularisation)
-    return KernelMean(data.prior, weights, ell)
+    known = data.matrices(settings)
+    weights = posterior_weights(
+        known.summaries, known.parameters, known.across, known.near,
+        settings.regularisation, settings.second_regularisation,
+    )  # fmt: skip
+    return KernelMean(data.prior, weights, known.ell)
 
 
 def kbr(data: Evidence, settings: Settings) -> KernelMean:
     """Kernel Bayes' rule (b) with ε = λ and δ², squared because it regularises the squared evidence ``(ΛG)²``."""
-    k, ell = kernels(data, settings)
-    lam = settings.regularisation
-    return KernelBayes(data.u, data.x, ell, k, lam, settings.second_regularisation**2).posterior(
-        empirical(data.prior, ell), data.y
-    )
+    known = data.matrices(settings)
+    weights = _ridge(known.parameters, settings.regularisation).solve(known.across.mean(1))
+    delta = settings.second_regularisation**2
+    return KernelMean(data.u, update_by_gram(known.summaries, weights, known.near[:, None], delta)[:, 0], known.ell)
+
+
+def _ridge(gram: torch.Tensor, regularisation: float) -> linalg.Factor:
+    """The factor of ``L + nλI``."""
+    ridge = len(gram) * regularisation * linalg.identity(len(gram), gram)
+    return linalg.cholesky_exact(gram + ridge, "kernel matrix of the parameters")
 
 
 def cme(data: Evidence, settings: Settings) -> KernelMean:
@@ -179,13 +238,11 @@ def cme(data: Evidence, settings: Settings) -> KernelMean:
 
     Source: Song et al. 2009; the weights make pairs from π represent pairs from the prior.
     """
-    k, ell = kernels(data, settings)
+    known = data.matrices(settings)
     root = data.weights.sqrt()
-    with torch.no_grad():
-        gram, near = evaluate(k, data.x, data.x), evaluate(k, data.x, data.y[None])[:, 0]
-    ridge = len(root) * settings.regularisation * linalg.identity(len(root), gram)
-    factor = linalg.cholesky_exact(root[:, None] * gram * root + ridge, "kernel matrix of the summaries")
-    return KernelMean(data.u, root * factor.solve(root * near), ell)
+    ridge = len(root) * settings.regularisation * linalg.identity(len(root), known.summaries)
+    factor = linalg.cholesky_exact(root[:, None] * known.summaries * root + ridge, "kernel matrix of the summaries")
+    return KernelMean(data.u, root * factor.solve(root * known.near), known.ell)
 
 
 def abc(data: Evidence, settings: Settings) -> KernelMean:
@@ -193,7 +250,7 @@ def abc(data: Evidence, settings: Settings) -> KernelMean:
     square = (data.x - data.y).square().sum(1)
     nearest = square.argsort()[: nearest_count(len(square))]
     weights = data.weights[nearest]
-    return KernelMean(data.u[nearest], weights / weights.sum(), kernels(data, settings)[1])
+    return KernelMean(data.u[nearest], weights / weights.sum(), data.matrices(settings).ell)
 
 
 def kelfi(data: Evidence, settings: Settings) -> KernelMean:
@@ -203,17 +260,14 @@ def kelfi(data: Evidence, settings: Settings) -> KernelMean:
     = κ_ε`` as δ → ∞. Raises ``InputError`` if q̄ is not positive. Source: Hsu and Ramos 2019, *Bayesian Learning of
     Conditional Kernel Mean Embeddings for Automatic Likelihood-Free Inference* (AISTATS).
     """
-    ell = kernels(data, settings)[1]
+    known = data.matrices(settings)
     square = (data.x - data.y).square().sum(1)
     kappa = torch.exp(-0.5 * (square - square.min()) / settings.epsilon**2)
-    with torch.no_grad():
-        gram, across = evaluate(ell, data.u, data.u), evaluate(ell, data.prior, data.u)
-    ridge = len(gram) * settings.regularisation * linalg.identity(len(gram), gram)
-    likelihood = across @ linalg.cholesky_exact(gram + ridge, "kernel matrix of the parameters").solve(kappa)
+    likelihood = known.across.T @ _ridge(known.parameters, settings.regularisation).solve(kappa)
     total = likelihood.sum()
     if not total > 0:
         raise InputError("The likelihood of the simulations sums to zero over the prior: raise ε or λ.")
-    return KernelMean(data.prior, likelihood / total, ell)
+    return KernelMean(data.prior, likelihood / total, known.ell)
 
 
 def nearest_count(simulations: int) -> int:
@@ -237,7 +291,7 @@ def posterior(method: str, data: Evidence, settings: Settings, prior: Prior, *, 
     if method == "abc":
         chosen = resampled(result, herded)
     else:
-        chosen = herding_embedding(result, settings).herd(herded, data.candidates)
+        chosen = data.matrices(settings).herding.herd(result, herded)
     return answered(method, result, chosen, prior, begun)
 
 
@@ -252,13 +306,6 @@ def answered(
     return Answer(method, kernel_mean, theta, theta.mean(0), interval, kernel_mean.total, negative, spent, used)
 
 
-def herding_embedding(kernel_mean: KernelMean, settings: Settings) -> KernelMean:
-    """The same weights embedded by ``ℓ′``, Algorithm 8.1's kernel for herding: lengthscales ``4^(−1/p)`` those of ℓ."""
-    share = _HERDING_SHARE ** (1 / len(settings.lengthscales))
-    kernel = gaussian_kernel(tuple(share * scale for scale in settings.lengthscales))
-    return replace(kernel_mean, kernel=kernel.to(kernel_mean.points.device))
-
-
 def resampled(kernel_mean: KernelMean, count: int) -> torch.Tensor:
     """Points at the weights' levels ``(s + ½)/S``: systematic resampling."""
     levels = (torch.arange(count, dtype=kernel_mean.weights.dtype, device=kernel_mean.weights.device) + 0.5) / count
@@ -266,7 +313,7 @@ def resampled(kernel_mean: KernelMean, count: int) -> torch.Tensor:
     return kernel_mean.points[index]
 
 
-def kernels(data: Evidence, settings: Settings) -> tuple[gpytorch.kernels.Kernel, gpytorch.kernels.Kernel]:
+def _kernels(data: Evidence, settings: Settings) -> tuple[gpytorch.kernels.Kernel, gpytorch.kernels.Kernel]:
     """k on the summaries and ℓ on the parameters."""
     if len(settings.lengthscales) != data.u.shape[1]:
         raise InputError(

@@ -19,8 +19,6 @@ from deconditioning.likelihood_free.inference import (
     Settings,
     answered,
     cme,
-    herding_embedding,
-    kernels,
     posterior,
     resampled,
 )
@@ -47,10 +45,10 @@ def other_posterior(
     if method == "kelfi":
         return posterior(method, data, settings, problem.prior, herded=herded)
     begun, used = time.process_time(), None
-    ell = kernels(data, settings)[1]
+    ell = data.matrices(settings).ell
     if method == "cme_evidence":
         kernel_mean = cme(data, learn_conditional(data, settings))
-        chosen = herding_embedding(kernel_mean, settings).herd(herded, data.candidates)
+        chosen = data.matrices(settings).herding.herd(kernel_mean, herded)
     elif method == "k2_abc":
         weights = k2_abc_weights(simulations, squared_discrepancies(problem, simulations, seed=seed))
         kernel_mean = KernelMean(data.u, torch.from_numpy(weights), ell)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from deconditioning.embeddings.kernel_mean import KernelMean, empirical, preimages
+from deconditioning.embeddings.kernel_mean import Candidates, KernelMean, empirical, preimages
 from deconditioning.errors import InputError
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from tests.core.models.small import dense, normal
@@ -125,6 +125,15 @@ def test_herding_takes_the_best_of_the_candidates_and_normalises():
     assert torch.equal(mu.herd(20, grid), doubled.herd(20, grid))
     with pytest.raises(InputError, match="at least one"):
         mu.herd(0)
+
+
+def test_candidates_that_have_served_one_embedding_serve_the_next_alike():
+    points, grid = normal(30, 2, seed=2), normal(50, 2, seed=8)
+    shared = Candidates(grid, KERNEL)
+    for seed in (52, 53, 54):
+        for at in (points, points.clone(), 0.5 * points):
+            mu = KernelMean(at, normal(30, seed=seed).abs(), KERNEL)
+            assert torch.equal(shared.herd(mu, 20), mu.herd(20, grid))
 
 
 def test_lost_mass_and_wrong_shapes_are_said(unchecked):

@@ -14,7 +14,7 @@ from deconditioning.likelihood_free.inference import (
     cme,
     dme,
     evidence,
-    herding_embedding,
+    gaussian_kernel,
     let_through,
     nearest_count,
     posterior,
@@ -60,7 +60,7 @@ def test_dme_with_a_large_delta_is_the_prior_times_the_kernel_likelihood(small) 
 def test_herding_is_the_loop_of_algorithm_8_1(small) -> None:
     problem, _, seen = small
     answer = posterior("dme", seen, SETTINGS, problem.prior, herded=30)
-    mu = herding_embedding(answer.embedding, SETTINGS).normalised().at(seen.candidates).numpy()
+    mu = replace(answer.embedding, kernel=gaussian_kernel((0.25 / 4,))).normalised().at(seen.candidates).numpy()
     at, total, chosen = seen.candidates.numpy(), np.zeros(len(mu)), []
     for s in range(1, 31):
         best = int(np.argmax(mu - total / s))

@@ -78,6 +78,20 @@ def test_rows_score_against_the_exact_posterior_and_the_seed_repeats() -> None:
     assert [row["scores"] for row in again] == [row["scores"] for row in rows]
 
 
+def test_the_same_evidence_serves_all_regularisations_and_kernels() -> None:
+    problem = make_problem("exponential-gamma")
+    first = run_problem(problem, 60, 4)[0]
+    for changes in (
+        {}, {"regularisation": 0.01}, {"second_regularisation": 0.1}, {"lengthscales": (0.5,)}, {"kernel_scale": 0.3},
+    ):  # fmt: skip
+        settings = replace(first.settings, **changes)
+        kept = infer(problem, first.simulations, seed=4, settings=settings, data=first.data)
+        fresh = infer(problem, first.simulations, seed=4, settings=settings)
+        assert exactness_gap(kept) == exactness_gap(fresh) and kept.answers.keys() == fresh.answers.keys()
+        for method, answer in kept.answers.items():
+            assert np.array_equal(answer.samples, fresh.answers[method].samples)
+
+
 def test_scores_against_the_truth_are_those_of_the_samples() -> None:
     problem = drawn(make_problem("gaussian", dimension=2), 5)
     found, rows = run_problem(problem, 60, 0, methods=("abc",))

@@ -11,12 +11,10 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-import torch
 
 from deconditioning.device import one_thread
 from deconditioning.embeddings.deconditional import bayes_gap
 from deconditioning.errors import InputError
-from deconditioning.kernels.tiles import evaluate
 from deconditioning.likelihood_free.inference import (
     HERDED,
     METHODS,
@@ -24,7 +22,6 @@ from deconditioning.likelihood_free.inference import (
     Evidence,
     Settings,
     evidence,
-    kernels,
     posterior,
 )
 from deconditioning.likelihood_free.objective import Guards, Learned, learn
@@ -106,12 +103,16 @@ class Inference:
 def infer(
     problem: Problem, simulations: Simulations, *, seed: int = 0, settings: Settings | None = None,
     learned: Learned | None = None, methods: Sequence[str] = METHODS, herded: int = HERDED,
+    data: Evidence | None = None,
 ) -> Inference:  # fmt: skip
-    """Every method on the same simulations; hyperparameters come from q̄ in its guards unless ``settings`` are given."""
+    """Every method on the same simulations; hyperparameters come from q̄ in its guards unless ``settings`` are given.
+
+    ``data`` is the `evidence` of these at the settings' ε, where it is there already.
+    """
     if settings is None:
         learned = learned or learn(problem.prior, simulations, problem.observed, seed=seed)
         settings = learned.settings
-    data = evidence(problem.prior, simulations, problem.observed, settings.epsilon, seed=seed)
+    data = data or evidence(problem.prior, simulations, problem.observed, settings.epsilon, seed=seed)
     answers, refused = {}, {}
     with one_thread() if len(data.u) <= SMALL else nullcontext():
         for method in methods:
@@ -216,10 +217,8 @@ def run_problem(
 def exactness_gap(inference: Inference) -> float:
     """Theorem 6.1's condition for summaries X and parameters Y on these simulations, with λ both ways: at 0 the DME is
     the posterior operator."""
-    k, ell = kernels(inference.data, inference.settings)
-    with torch.no_grad():
-        grams = evaluate(k, inference.data.x, inference.data.x), evaluate(ell, inference.data.u, inference.data.u)
-    return bayes_gap(*grams, inference.settings.regularisation, inference.settings.regularisation)
+    matrices, lam = inference.data.matrices(inference.settings), inference.settings.regularisation
+    return bayes_gap(matrices.summaries, matrices.parameters, lam, lam)
 
 
 def mean_errors(rows: Sequence[Mapping[str, Any]], method: str, score: str = "error") -> dict[int, float]:
