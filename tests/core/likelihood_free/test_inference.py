@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from deconditioning.embeddings.bayes_rule import KernelBayes
+from deconditioning.embeddings.kernel_mean import empirical
 from deconditioning.errors import InputError
 from deconditioning.likelihood_free.inference import (
     METHODS,
@@ -15,6 +17,7 @@ from deconditioning.likelihood_free.inference import (
     dme,
     evidence,
     gaussian_kernel,
+    kbr,
     let_through,
     nearest_count,
     posterior,
@@ -79,6 +82,14 @@ def test_weighted_conditional_mean_is_ridge_regression_and_plain_with_equal_weig
     assert np.allclose(cme(seen, SETTINGS).weights.numpy(), v @ np.linalg.solve(K @ v + ridge, k), atol=1e-9)
     plain = cme(replace(seen, weights=torch.ones_like(seen.weights)), SETTINGS).weights.numpy()
     assert np.allclose(plain, np.linalg.solve(K + ridge, k), atol=1e-9)
+
+
+def test_kbr_is_the_rule_of_embeddings_with_the_priors_draws_as_prior(small) -> None:
+    _, _, seen = small
+    k, ell = gaussian_kernel((0.15,) * seen.x.shape[1]), gaussian_kernel((0.25,))
+    rule = KernelBayes(seen.u, seen.x, ell, k, 1e-3, 1e-2**2)
+    expected = rule.posterior(empirical(seen.prior, ell), seen.y).weights
+    assert torch.allclose(kbr(seen, SETTINGS).weights, expected, atol=1e-9 * float(expected.abs().max()))
 
 
 def test_abc_keeps_the_nearest_and_finds_the_exact_posterior_with_many_runs() -> None:
