@@ -13,6 +13,7 @@ from deconditioning.studies.sweep_content import Swept, swept
 from deconditioning.sweeps import Axis, Row, cells_of, check_axes, choosing, optimum
 from deconditioning.wording import number, slider_text
 from pages.kit.controls import widgets
+from pages.kit.controls.address import correct
 from pages.kit.controls.essential import name_of
 from pages.kit.controls.level import KEY
 from pages.kit.layout.escaping import plain, sentence_of
@@ -144,6 +145,10 @@ def _axes(sweepable: Sweepable) -> list[Axis]:
     def shown(name: str) -> str:
         return name if name == NOTHING else sweepable.offers[name].title
 
+    for key in ("sweep-x", "sweep-y"):  # an address may have the name that the command line and the files have
+        requested = st.query_params.get(key)
+        if key not in st.session_state and requested in sweepable.offers:
+            correct(key, [shown(requested)])
     left, right = st.columns(2)
     first = widgets.selectbox("Sweep", names, key="sweep-x", place=left, format_func=shown)
     others = [NOTHING, *(name for name in names if name != first)]
