@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 from pages.kit.controls.level import ALL
+from pages.story.guesses import COOKIE as GUESSES
 from scripts.browser import ADVICE, find_browser
 from tests.browser.answers import ASKED_RUNS
 from tests.browser.serving import running_app
@@ -155,6 +156,7 @@ def new_page(
     ) -> Page:
         context = windows(url or server, person, touch)
         choose_level(context, url or server, level)
+        context.clear_cookies(name=GUESSES)  # a window's tests share it, and a step that was answered asks no more
         page = context.new_page()
         page.add_init_script(SIDEBAR_AS_NEW)
         page.add_init_script(ASKED_RUNS)

@@ -12,6 +12,12 @@ OBSERVED = '[data-key="map-observed"]'
 EDGES = """key => { const { x, y } = document.querySelector(`[data-key="${key}"]`).chart.cells; return { x, y }; }"""
 MISSING_RGBA = [0xC9, 0xCD, 0xD1, 255]
 
+#: The next event of the cells is lost on its way, as in a run that begins at the same moment.
+LOSE_ONE = """() => {
+  const { chart } = document.querySelector('[data-key="map-observed"]'), { sendCells } = chart;
+  chart.sendCells = () => { chart.sendCells = sendCells; };
+}"""
+
 
 def cell(page: Page, key: str, row: int, column: int) -> tuple[float, float]:
     """Where the middle of a cell lies in the window."""
@@ -57,6 +63,7 @@ def test_cells_are_hidden_and_a_region_is_drawn_on_the_maps(new_page) -> None:
     choose(page, "Hide or reveal a cell")
     before = revision(page, "map-mean")
     top = top_of(page)
+    page.evaluate(LOSE_ONE)
     page.mouse.click(*cell(page, "map-observed", 5, 4))
     hidden = redrawn(page, "map-mean", before)
     expect(page).to_have_url(re.compile(r"hide=5-4\b"))

@@ -8,6 +8,7 @@
 const { joinCells, placeCells } = (() => {
 const STEPS = { ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] };
 const STILL = 5; // pixels that a pointer may move in a click
+const AGAIN_MS = 2000; // until an event that Python has not seen is sent again, where nothing runs
 const USES = { look: 'look inside it', turn: 'hide or reveal it', region: 'begin or end the region' };
 
 const between = (low, value, high) => Math.min(Math.max(value, low), high);
@@ -29,6 +30,19 @@ const tell = (node, numbers) => {
   group.told = number;
   group.pending = [...(group.pending ?? []).filter(event => event[0] > node.chart.cells.seen), [number, ...numbers]];
   node.chart.sendCells(group.pending);
+  sendAgain(group);
+};
+
+// A run that begins at the same moment may take an event along without acting on it.
+const sendAgain = group => {
+  clearTimeout(group.again);
+  group.again = setTimeout(() => {
+    const member = [...group.members].find(each => each.isConnected && each.chart.cells);
+    group.pending = group.pending.filter(event => member && event[0] > member.chart.cells.seen);
+    if (!group.pending.length) return;
+    if (document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning') member.chart.sendCells(group.pending);
+    sendAgain(group);
+  }, AGAIN_MS);
 };
 
 const use = (node, at) => {
