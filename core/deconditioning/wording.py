@@ -66,6 +66,14 @@ def number(value: float, digits: int = 3) -> str:
     return f"{mantissa}{power}".replace("-", "−")
 
 
+def plus_minus(value: float, error: float) -> str:
+    """A value with its error to two significant digits, both with as many decimals: "−1.20 ± 0.34"."""
+    if not (error > 0 and math.isfinite(error)):
+        return f"{number(value, 4)} ± {number(error, 2)}"
+    places = max(0, 1 - math.floor(math.log10(float(f"{error:.1e}"))))
+    return f"{value:,.{places}f} ± {error:,.{places}f}".replace("-", "−")
+
+
 def rounded(value: float, digits: int = 3) -> str:
     """A measured number in a table: `number`, with the zeros at its end, so that all of a column are as exact: "0.470",
     "2.00", "1.76 × 10⁻⁸"; nought is "0"."""

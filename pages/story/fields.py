@@ -220,7 +220,7 @@ $n = {len(cells.means)}$ standardised cell means; $s^2$ has the highest evidence
 def _two(first: float, second: float) -> str:
     """Two errors in K; one where they round to the same."""
     both = [f"{number(each)} K" for each in (first, second)]
-    return f"{both[0]} with either" if both[0] == both[1] else " and ".join(both)
+    return f"{both[0]} with both lengths" if both[0] == both[1] else " and ".join(both)
 
 
 def _posterior(recovered: Recovered, colour: str) -> list[draw.Trace]:
@@ -305,7 +305,7 @@ STEPS = (
     ),
     Step(
         "A prior chooses",
-        "Knowing over which distance temperatures are similar selects the likely fields among all that fit.",
+        "How far temperatures stay similar tells which of these fields are likely.",
         Control("Distance over which temperatures are similar, km", options=LENGTHS, value=LENGTHS[4]),
         Question("Which length makes the averages most probable?", 2, 100, 1, "km"),
         prior,

@@ -12,6 +12,7 @@ from deconditioning.figures.style import INK, Figure
 from deconditioning.studies.one_dimension.problem import LineFit
 from deconditioning.studies.story import mediated
 from deconditioning.studies.story.mediated import NEAR
+from deconditioning.wording import plus_minus
 from pages.kit.controls.edits import HINT, EditedPoints
 from pages.story.step import Control, Guess, Link, Question, Shown, Step, number
 
@@ -79,8 +80,8 @@ def mediator(value: float, guess: Guess | None, dark: bool) -> Shown:
         figures.append(_function(line, result, link, float(guess.value), dark))
         made = "which generated the data" if spec == LineSpec() else "which generated all points but yours"
         lesson = (
-            f"No input was ever observed with its outcome. At the mark deconditioning estimates {number(estimate)} ± "
-            f"{number(2 * sd)}; the hidden function, {made}, is {number(exact)} there."
+            f"No input was ever observed with its outcome. At the mark deconditioning estimates "
+            f"{plus_minus(estimate, 2 * sd)}; the hidden function, {made}, is {number(exact)} there."
         )
     first, second = spec.counts
     equation = rf"""

@@ -1,11 +1,12 @@
 """One way to say how long: rounding never skips a unit, and no other module words durations by itself."""
 
+import math
 import re
 from pathlib import Path
 
 import pytest
 
-from deconditioning.wording import duration, hyperparameter_names, number, readable, signed, table_cell
+from deconditioning.wording import duration, hyperparameter_names, number, plus_minus, readable, signed, table_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -63,6 +64,17 @@ def test_pages_word_durations_by_this_function_alone() -> None:
 )  # fmt: skip
 def test_a_number_in_words(value: float, digits: int, text: str) -> None:
     assert number(value, digits) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (-1.2, 0.341, "−1.20 ± 0.34"), (0.64, 0.1, "0.64 ± 0.10"), (288.1502, 0.0996, "288.15 ± 0.10"),
+        (1234.5, 67.8, "1,234 ± 68"), (5.0, 123.0, "5 ± 123"), (2.0, 0.0, "2 ± 0"), (0.5, math.nan, "0.5 ± nan"),
+    ],
+)  # fmt: skip
+def test_a_value_has_as_many_decimals_as_its_error(value: float, error: float, text: str) -> None:
+    assert plus_minus(value, error) == text
 
 
 @pytest.mark.parametrize(

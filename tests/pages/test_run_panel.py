@@ -39,9 +39,9 @@ def _page(changes: dict, stopping: bool) -> None:
 
 @pytest.mark.parametrize(
     ("changes", "stopping", "said"),
-    [({"status": "queued", "created": -12}, False, "Waiting for a worker process · for 12 s so far"),
+    [({"status": "queued", "created": -12}, False, "Waiting for a free process (12 s)"),
      ({"status": "queued", "created": -75, "message": "One run is before it."}, False,
-      "One run is before it · for 1 min 15 s so far"),
+      "One run is before it (1 min 15 s)"),
      ({"created": -500, "started": -42, "message": "Stage two", "eta_s": 90.0}, False,
       "Stage two · 42 s so far, about 1 min 30 s left"),
      ({"created": -5, "started": -3}, False, "Starting · 5 s so far"),  # the time goes on where the run begins

@@ -23,7 +23,7 @@ from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.projection import lines_on, points_on
 from deconditioning.figures.style import DARK, LIGHT, compact, rimmed_line
 from deconditioning.metrics.predictive import Predictive
-from deconditioning.wording import number
+from deconditioning.wording import number, plus_minus
 
 #: Half-width of the interval on the map of uncertainty, in standard deviations.
 SPREADS = 2
@@ -224,7 +224,7 @@ def _values(problem: DownscalingProblem, measured: Stations, left_out: LeftOut =
     if left_out is None:
         return words
     return [
-        f"{word}; from all other targets {number(mean, 4)} ± {number(sd, 2)}"
+        f"{word}; from all other targets {plus_minus(mean, sd)}"
         for word, mean, sd in zip(words, *(each.tolist() for each in left_out), strict=True)
     ]
 

@@ -153,9 +153,9 @@ def status_words(run: Run) -> str:
     seconds = max(0, round(time.time() - _begun(run)))
     since = duration(seconds) if seconds > 9 else f"{seconds} s"
     queued = run.status == "queued"
-    message = sentence_of(run.message or ("waiting for a worker process" if queued else "starting")).removesuffix(".")
+    message = sentence_of(run.message or ("waiting for a free process" if queued else "starting")).removesuffix(".")
     if queued:
-        return f"{message} · for {since} so far"
+        return f"{message} ({since})"
     left = f", about {duration(run.eta_s)} left" if run.eta_s is not None else ""
     return f"{message} · {since} so far{left}"
 
@@ -242,7 +242,6 @@ def trace_charts(rows: list[dict[str, Any]]) -> None:
     """The objective of each stage and every hyperparameter against the evaluation."""
     objectives, (steps, values) = trace_series(rows)
     if not objectives:
-        st.caption("Waiting for the first evaluation …")
         return
     dark = is_dark()
     for stage, (at, lines) in objectives.items():
