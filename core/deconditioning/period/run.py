@@ -222,9 +222,14 @@ class _Filled:
 
 
 def _residuals(series: Series, spec: ModelSpec, sums: PixelSums, groups: Sequence[Together]) -> Residuals:
-    """Joint draws of the errors, as long-lived as the evidence of the cells has them; σ² is new at every time."""
+    """Joint draws of the errors, as long-lived as the evidence of the cells has them; σ² is new at every time.
+
+    Of an ensemble, the first member shows how long they last.
+    """
     largest = max(groups, key=lambda group: len(group.times))
     conditioning, times = largest.conditioning, largest.times.cpu().numpy()
+    first = times < len(series) // series.members  # members at the same time do not share their errors
+    times = times[first]
     constant = sum(term.scale for term in spec.kernel.terms if all(f.family == "constant" for f in term.factors))
     covariance = conditioning.weights.T @ (sums.gram - constant) @ conditioning.weights + conditioning.noise
     covariance -= spec.noise * torch.eye(len(covariance)).to(covariance)

@@ -63,6 +63,7 @@ class Series:
     file : the other times of the same file.
     varying : the problem of each time, if covariates or mediators change with time, otherwise None.
     notes : what was left out, and how.
+    members : of an ensemble, whose times follow one another; 1 for a single series.
     """
 
     problem: DownscalingProblem
@@ -75,6 +76,7 @@ class Series:
     file: SeriesFile
     varying: ProblemsInTime | None = None
     notes: tuple[str, ...] = ()
+    members: int = 1
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -147,12 +149,12 @@ def read_series(
     read = _Reader(owner, spec.target, dim, {**spec.select, **spec.coarse_select}, per_area)
     if like is None:
         numbers = np.arange(np.prod(shape), dtype=float).reshape(shape)
-        numbered = _problem_of(source, spec, opener, dim, numbers, are_sums=False)
+        numbered = _problem_of(source, spec, opener, numbers, are_sums=False)
     else:
         numbered = like.file.numbered
     cells = _cell_reader(numbered)
     coarse, mean, partly = _all_cells(read, cells, requested, numbered)
-    problem = _problem_of(source, spec, opener, dim, mean)
+    problem = _problem_of(source, spec, opener, mean)
     observed = coarse[:, problem.target_cell]
     there = np.flatnonzero(np.isfinite(observed).any(axis=1))
     level, scale = scale_of(observed[there], spec.target, len(requested))
@@ -272,9 +274,10 @@ def _with_field(fields: Fields, name: str, values: np.ndarray, are_sums: bool) -
 
 
 def _problem_of(
-    source: Source, spec: DownscalingSpec, opener: _Opener, dim: str, values: np.ndarray, *, are_sums: bool = True
+    source: Source, spec: DownscalingSpec, opener: _Opener, values: np.ndarray, *, are_sums: bool = True
 ) -> DownscalingProblem:
-    """The problem of the source with other values of the target, without its times; ``are_sums`` if its own are."""
+    """The problem of the source with other values (H, W) of the target, which has no further dimension then;
+    ``are_sums`` if its own are."""
     key = source.coarse or source.fields
 
     def open_with(each: str) -> Fields:
@@ -286,7 +289,8 @@ def _problem_of(
         raise InputError(
             "The coarse file is also the file of the covariates: give the coarse target in a separate file."
         )
-    coarse_select = {name: value for name, value in spec.coarse_select.items() if name.rpartition(":")[2] != dim}
+    gone = opener(key).check(spec.target).extra
+    coarse_select = {name: value for name, value in spec.coarse_select.items() if name.rpartition(":")[2] not in gone}
     marks = [mark.partition("=")[::2] if "=" in mark else ("", mark) for mark in spec.missing]
     others = (*spec.covariates, *spec.mediators)  # numbers of cells are no marks of missing values
     missing = tuple(f"{name}={mark}" for held, mark in marks for name in others if held in ("", name))
