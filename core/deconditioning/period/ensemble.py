@@ -82,6 +82,11 @@ def read_ensemble(
     dim = member_dimension(fields, spec)
     if dim is None:
         return None
+    if source.stations:
+        raise InputError(
+            f"Stations cannot be combined with the members of `{dim}`: leave them out, or choose one member with "
+            f"`--select {dim}=…`."
+        )
     labels, series = fields.check(spec.target).extra[dim], list[Series]()
     for number in range(len(labels)):
         at = replace(spec, select={**spec.select, f"{spec.target}:{dim}": number})
@@ -189,11 +194,12 @@ def _with_moments(dataset: "xr.Dataset", dim: str, name: str) -> "xr.Dataset":
     spread = mean.std(dim, ddof=1)
     total = np.sqrt((sd**2).mean(dim) + spread**2)
     begins, what = (f"ensemble_{name}_", f" of {mean.attrs['long_name']}") if name else ("ensemble_", "")
-    values = {
-        f"ensemble_{name or 'mean'}": (mean.mean(dim), "mean over the members"),
-        f"{begins}sd": (total, "standard deviation for a further member, from spread and sd of the members"),
-        f"{begins}spread": (spread, "standard deviation between the means of the members"),
-    }
-    units = mean.attrs["units"]
-    about = {key: {"long_name": text + what, "units": units} for key, (_, text) in values.items()}
-    return dataset.assign({key: field.assign_attrs(about[key]) for key, (field, _) in values.items()})
+    values = {f"ensemble_{name or 'mean'}": mean.mean(dim), f"{begins}sd": total, f"{begins}spread": spread}
+    words = (
+        "mean over the members",
+        "standard deviation for a further member, from spread and sd of the members",
+        "standard deviation between the means of the members",
+    )
+    for field, text in zip(values.values(), words, strict=True):
+        field.attrs = {"long_name": text + what, "units": mean.attrs["units"]}
+    return dataset.assign(values)

@@ -17,6 +17,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.scaling import Scale
 from deconditioning.fields.several import Several
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.period.stations import with_stations_in_time
 from deconditioning.period.times import chosen_times, time_dimension
 from deconditioning.period.varying import ProblemsInTime, varying_problems
 
@@ -64,6 +65,7 @@ class Series:
     varying : the problem of each time, if covariates or mediators change with time, otherwise None.
     notes : what was left out, and how.
     members : of an ensemble, whose times follow one another; 1 for a single series.
+    stations : (T, S) values of the stations of ``problem`` in the target's units, NaN where missing; None without any.
     """
 
     problem: DownscalingProblem
@@ -77,6 +79,7 @@ class Series:
     varying: ProblemsInTime | None = None
     notes: tuple[str, ...] = ()
     members: int = 1
+    stations: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -87,10 +90,13 @@ class Series:
         return self.problem.target_scale.sd
 
     def targets(self, times: Sequence[int] | np.ndarray, problem: DownscalingProblem | None = None) -> Tensor:
-        """(M, t) standardised targets ``(z_t − mean of the cells of t) / s``, NaN where missing."""
+        """(M, t) standardised targets ``(z_t − mean of the cells of t) / s``, NaN where missing; stations last."""
         cell = (problem or self.problem).target_cell
         times = np.asarray(times, dtype=int)
-        return torch.as_tensor((self.coarse[times][:, cell] - self.level[times, None]).T / self.scale)
+        values = self.coarse[times][:, cell]
+        if self.stations is not None:
+            values = np.hstack([values, self.stations[times]])
+        return torch.as_tensor((values - self.level[times, None]).T / self.scale)
 
     def blocks(self, times: Sequence[int] | np.ndarray | None = None) -> Iterator[Block]:
         """All times, or some, in as few blocks as possible: one unless covariates change with time."""
@@ -110,6 +116,7 @@ class Series:
             coarse=self.coarse[times], level=self.level[times],
             fine=None if fine is None else lambda time: fine(int(times[time])),
             varying=None if varying is None else varying.only(times),
+            stations=None if self.stations is None else self.stations[times],
         )  # fmt: skip
 
     def at(self, time: int) -> DownscalingProblem:
@@ -124,7 +131,7 @@ class Series:
             coarse_truth=coarse,
             observed=problem.observed & np.isfinite(coarse),
             truth=None if self.fine is None else self.fine(time),
-            data=replace(problem.data, targets=self.targets([time], problem)[:, 0]),
+            data=replace(problem.data, targets=self.targets([time], problem)[: len(problem.target_cell), 0]),
         )
 
 
@@ -136,10 +143,11 @@ def read_series(
     One file: cells are means of its target over blocks, which stays as truth. Two files: cells are those of the coarse
     file. Sums over cells are divided by their areas, as at one time. Times without any value are left out, with a note.
     ``like`` is the series of another variable of the same file, whose cells are the same and are not made again.
-    Raises ``InputError`` as `make_problem` does, if the target has no times, and for errors of cells, regions and
-    stations, which are of one time.
+    Stations are beside the cells at the times at which their table has them. Raises ``InputError`` as `make_problem`
+    does, if the target has no times, and for errors of cells and regions, which are of one time.
     """
     _check_cells_alone(source, spec)
+    alone = replace(source, stations=None, station_footprint="")
     owner = opener(source.coarse or source.fields).with_missing(spec.missing)
     dim = time_dimension(owner, spec.target)
     labels = owner.check(spec.target).extra[dim]
@@ -149,24 +157,29 @@ def read_series(
     read = _Reader(owner, spec.target, dim, {**spec.select, **spec.coarse_select}, per_area)
     if like is None:
         numbers = np.arange(np.prod(shape), dtype=float).reshape(shape)
-        numbered = _problem_of(source, spec, opener, numbers, are_sums=False)
+        numbered = _problem_of(alone, spec, opener, numbers, are_sums=False)
     else:
         numbered = like.file.numbered
     cells = _cell_reader(numbered)
     coarse, mean, partly = _all_cells(read, cells, requested, numbered)
-    problem = _problem_of(source, spec, opener, mean)
+    problem = _problem_of(alone, spec, opener, mean)
     observed = coarse[:, problem.target_cell]
     there = np.flatnonzero(np.isfinite(observed).any(axis=1))
     level, scale = scale_of(observed[there], spec.target, len(requested))
     chosen = [requested[n] for n in there]
+    chosen_labels = tuple(labels[n] for n in chosen)
+    problem, stations = with_stations_in_time(replace(problem, target_scale=Scale(0.0, scale)), source, chosen_labels)
     series = Series(
-        replace(problem, target_scale=Scale(0.0, scale)), dim, tuple(labels[n] for n in chosen),
-        tuple(read.date(n) for n in chosen), coarse[there], level,
+        problem, dim, chosen_labels, tuple(read.date(n) for n in chosen), coarse[there], level,
         None if numbered.truth is None else _truth(numbered.truth, read, chosen),
         SeriesFile(labels, lambda index: cells(read(index)), numbered),
-        notes=_notes(labels, requested, chosen, partly),
+        notes=_notes(labels, requested, chosen, partly), stations=stations,
     )  # fmt: skip
-    varying = varying_problems(source, spec, opener, dim, series.labels)
+    varying = varying_problems(alone, spec, opener, dim, series.labels)
+    if varying is not None and stations is not None:
+        raise InputError(
+            "Stations over a period need covariates that are the same at all times: leave one of them out."
+        )
     return series if varying is None else replace(series, varying=varying, problem=varying.shared(series.problem))
 
 
@@ -250,7 +263,7 @@ class _Reader:
 def _check_cells_alone(source: Source, spec: DownscalingSpec) -> None:
     unsuitable = {
         "Regions": source.regions,
-        "Stations": source.stations or source.scored,
+        "Scored stations": source.scored,
         "Further sources": source.also,
         "Errors of cells": spec.error,
     }
