@@ -194,7 +194,11 @@ def _with_moments(dataset: "xr.Dataset", dim: str, name: str) -> "xr.Dataset":
     spread = mean.std(dim, ddof=1)
     total = np.sqrt((sd**2).mean(dim) + spread**2)
     begins, what = (f"ensemble_{name}_", f" of {mean.attrs['long_name']}") if name else ("ensemble_", "")
-    values = {f"ensemble_{name or 'mean'}": mean.mean(dim), f"{begins}sd": total, f"{begins}spread": spread}
+    values: dict[str, Any] = {
+        f"ensemble_{name or 'mean'}": mean.mean(dim),
+        f"{begins}sd": total,
+        f"{begins}spread": spread,
+    }
     words = (
         "mean over the members",
         "standard deviation for a further member, from spread and sd of the members",
