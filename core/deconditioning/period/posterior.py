@@ -123,7 +123,7 @@ class Together:
 
     @property
     def evidence(self) -> Float[Tensor, " t"]:
-        """``log N(z̃_t; Wᵀm̄, S)`` of each time."""
+        """``log N(z̃_t; Wᵀm̄, S)`` of each time, with the mean of the shared effects subtracted."""
         return log_densities(self.residual, self.conditioning.factor)
 
     @property

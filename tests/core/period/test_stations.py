@@ -10,6 +10,7 @@ import pytest
 import torch
 import xarray as xr
 
+from deconditioning import downscale
 from deconditioning.cli.program import main
 from deconditioning.downscaling.further_sources.opening import stations_at
 from deconditioning.downscaling.prediction import predict
@@ -187,6 +188,9 @@ def test_the_command_downscales_cells_and_stations(dataset: xr.Dataset, table: P
     assert about["targets"] == 12 and about["times"] == 5 and "values at 5 of 6 times" in found.err
     with xr.open_dataset(tmp_path / "out.nc") as result:
         assert result["mean"].shape == (6, 16, 20) and "period_mean_sd" in result
+        settings = {"model": "area_to_point_gp", "learn": False, "coarsen": (4, 4), "withhold": 0.0, "times": "all"}
+        function = downscale(dataset, dataset, target="t", covariate_names=["orog"], stations=table, **settings)
+        np.testing.assert_allclose(function["mean"], result["mean"], atol=1e-8)
     refused = {
         "`--station-time` applies to a single time": ["--station-time", "2001"],
         "combined with an archive": ["--archive", tmp_path / "made.nc", "--period", "all"],
