@@ -223,6 +223,19 @@ def test_command_and_function_downscale_all_members_of_a_coarse_file(tmp_path: P
                 assert single["mean"].dims == ("time", "lat", "lon")
                 assert float(np.abs(single["mean"] - result["mean"].sel(realization=5)).max()) < 0.2
     capsys.readouterr()
+    true = dataset["t"].isel(realization=1, time=slice(0, 5), drop=True).to_dataset(name="t").sortby("lat")
+    true.to_netcdf(tmp_path / "true.nc", engine="h5netcdf")
+    scores = {}
+    for name, chosen in (("all", []), ("5", ["--member", "5"]), ("one", [])):
+        file = tmp_path / ("one.nc" if name == "one" else "out.nc")
+        assert main(["verify", str(file), "--truth", str(tmp_path / "true.nc"), *chosen]) == 0
+        scores[name] = json.loads(capsys.readouterr().out)["results"][0]["scores"]
+    assert scores["5"]["crps"] == pytest.approx(scores["one"]["crps"], rel=0.05)
+    assert scores["all"]["crps"] > scores["5"]["crps"] and scores["all"]["coverage95"] > 0.9
+    assert main(["verify", str(tmp_path / "out.nc"), "--member", "3"]) != 0
+    assert "`realization` has no member 3: choose one of 2, 5, 9." in capsys.readouterr().err
+    assert main(["verify", str(tmp_path / "one.nc"), "--member", "3"]) != 0
+    assert "the prediction has none: leave it out" in capsys.readouterr().err
     assert main([*map(str, words), "--archive", str(tmp_path / "fine.nc"), "--predictors", "t"]) != 0
     assert "`--predictors` cannot be used with the 3 members of `realization`" in capsys.readouterr().err
     with pytest.raises(InputError, match="`predictors` and `upper` cannot be used"):
