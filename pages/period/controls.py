@@ -1,6 +1,6 @@
 """Which series is downscaled, how coarse its cells are, and from when on: the times before are the archive."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
@@ -10,12 +10,14 @@ from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, open_source, stored_uploads
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
+from deconditioning.fields.guess.pairs import upper_variables
 from deconditioning.fields.guess.variables import static_covariates
 from deconditioning.fields.problem.assemble import LEAST_CELLS
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.period.archive.pair import downscale_pair
 from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
-from deconditioning.period.archive.training import read_training
+from deconditioning.period.archive.training import Training, read_training
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.scores import verified_result
 from deconditioning.period.series import read_series
@@ -36,7 +38,10 @@ _MOST_VALUES = 3_000_000
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen: file, variables, pixels in a cell, the first time to downscale, the archive, predictors."""
+    """What was chosen: file, variables, pixels in a cell, the first time to downscale, the archive, predictors.
+
+    ``pair`` are the lower and the upper variable where both are downscaled together; ``target`` is the one shown.
+    """
 
     key: str
     target: str
@@ -45,6 +50,7 @@ class Choice:
     first: int
     archive: bool
     predictors: tuple[str, ...] = ()
+    pair: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +90,6 @@ def choose() -> Choice:
     if not targets:
         raise InputError("This file has no variable with several times: choose another, or page Downscaling.")
     target = _target(fields, targets)
-    covariates = tuple(guess.value for guess in static_covariates(fields, target))
     block = _block(fields.grid.shape)
     labels = fields.check(target).extra[time_dimension(fields, target)]
     last = len(labels) - 1
@@ -100,8 +105,27 @@ def choose() -> Choice:
         help="The archive is the fine truth of the earlier times: climatology and covariance come from it. Off: only "
         "the coarse values of the downscaled times are used.",
     )  # fmt: skip
-    others = [name for name in targets if name != target] if archive else []
-    return Choice(key, target, covariates, block, min(first, last), bool(archive), _predictors(fields, others))
+    pair = _pair(fields, targets, target) if archive else ()
+    others = [name for name in targets if name not in (target, *pair)] if archive else []
+    covariates = tuple(guess.value for guess in static_covariates(fields, (*pair, target)[0]))
+    return Choice(
+        key, target, covariates, block, min(first, last), bool(archive), _predictors(fields, others), pair
+    )  # fmt: skip
+
+
+def _pair(fields: Fields, targets: list[str], target: str) -> tuple[str, ...]:
+    """The lower and the upper variable if both are downscaled together; without a control where there is no pair."""
+    pairs = [pair for pair in upper_variables(fields, targets).items() if target in pair]
+    if not pairs:
+        return ()
+    known = fields.variables()
+    lower, upper = (known[name].long_name for name in pairs[0])
+    together = widgets.toggle(
+        "Minimum and maximum together", value=False, key="p-pair",
+        help=f"{plain(lower)} and {plain(upper)} are downscaled together, so that the lower one is never above the "
+        "upper one, in means, quantiles and draws. *Target* chooses which of them is shown.",
+    )  # fmt: skip
+    return pairs[0] if together else ()
 
 
 def _predictors(fields: Fields, names: list[str]) -> tuple[str, ...]:
@@ -143,9 +167,14 @@ def _block(shape: tuple[int, int]) -> int:
     return int(widgets.select_slider("Pixels along a cell", sizes, value=usual, key="p-block"))
 
 
-@st.cache_resource(show_spinner="Downscaling all times …", max_entries=8)
 def downscaled(choice: Choice) -> Shown:
-    """The chosen times downscaled, kept for all sessions. Raises ``InputError`` where they are too many for a page."""
+    """The chosen times downscaled. Raises ``InputError`` where they are too many for a page."""
+    return _downscaled(replace(choice, target=choice.pair[0]) if choice.pair else choice)[choice.target]
+
+
+@st.cache_resource(show_spinner="Downscaling all times …", max_entries=8)
+def _downscaled(choice: Choice) -> dict[str, Shown]:
+    """The target, or each variable of a pair, downscaled; kept for all sessions."""
     fields = fields_of(choice.key)
     spec = DownscalingSpec(choice.target, choice.covariates, block=(choice.block, choice.block), withhold=0.0)
     labels = fields.check(choice.target).extra[time_dimension(fields, choice.target)]
@@ -158,14 +187,23 @@ def downscaled(choice: Choice) -> Shown:
     source, times = Source(choice.key), [f"#{choice.first}/#{len(labels) - 1}"]
     series = read_series(source, spec, fields_of, times)
     settings = DownscaleSettings(model="area_to_point_gp")
-    if choice.archive:
-        predictors = read_predictors(source, spec, fields_of, times, choice.predictors, series)
-        training = read_training(series, fields, [f"#0/#{choice.first - 1}"], predictors)
-        result, notes, known = downscale_with_archive(series, training, settings), training.notes, len(training)
-    else:
-        result, notes, known = downscale_series(series, settings), (), 0
-    verification = None if series.fine is None else verify(verified_result(result, result.spec.model.name))
-    return Shown(result, verification, notes, known)
+    if not choice.archive:
+        return {choice.target: _shown(downscale_series(series, settings), None)}
+    predictors = read_predictors(source, spec, fields_of, times, choice.predictors, series)
+    earlier = [f"#0/#{choice.first - 1}"]
+    training = read_training(series, fields, earlier, predictors)
+    if not choice.pair:
+        return {choice.target: _shown(downscale_with_archive(series, training, settings), training)}
+    upper = read_series(source, replace(spec, target=choice.pair[1]), fields_of, times, series)
+    known = read_training(upper, fields, earlier)
+    pair = downscale_pair(series, upper, (training, known), settings)
+    return dict(zip(choice.pair, (_shown(pair.lower, training), _shown(pair.upper, known)), strict=True))
+
+
+def _shown(result: PeriodResult, training: Training | None) -> Shown:
+    """A result with its scores, and what is told of its training period."""
+    verified = None if result.series.fine is None else verify(verified_result(result, result.spec.model.name))
+    return Shown(result, verified, *((training.notes, len(training)) if training else ((), 0)))
 
 
 def threshold(choice: Choice, shown: Shown, key: str) -> float:

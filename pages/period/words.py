@@ -22,20 +22,26 @@ def sentence(shown: Shown) -> None:
     times = f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}" if len(series) > 1 else series.labels[0]
     at = "at each, " if len(series) > 1 else ""
     lead(f"{times}: {at}{cells:,} coarse cells become a map of {pixels:,} pixels. {known}{_how_good(shown)}")
-    if "warp" in result.diagnostics:
-        st.caption(plain(result.diagnostics["warp"]))
+    for sentence in ("order", "warp"):
+        if sentence in result.diagnostics:
+            st.caption(plain(result.diagnostics[sentence]))
     warnings(result.warnings)
     if shown.verification is not None:
         _record(shown.verification, series.problem.units)
 
 
 def covariance(shown: Shown) -> None:
-    """What the prior covariance of a period with an archive is made of."""
+    """What the prior covariance of a period with an archive is made of; of a pair, that of each part."""
     if shown.training:
-        share, tapered = shown.result.diagnostics["mixture"].split(" archive", 1)
-        st.caption(
-            f"Prior covariance: {number(100 * float(share))} % from the archive{tapered}, the rest from the kernel."
-        )
+        parts = "; ".join(map(_of_mixture, shown.result.diagnostics["mixture"].split("; ")))
+        st.caption(f"Prior covariance: {parts}, the rest from the kernel.")
+
+
+def _of_mixture(words: str) -> str:
+    """A mixture in words, behind the name of its part if it has one."""
+    name, colon, mixture = words.rpartition(": ")
+    share, tapered = mixture.split(" archive", 1)
+    return f"{name}{colon}{number(100 * float(share))} % from the archive{tapered}"
 
 
 def licence(shown: Shown) -> None:

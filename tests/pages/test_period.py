@@ -13,6 +13,7 @@ from pages.period.words import OWN
 from tests.pages.conftest import session
 
 FEW = {"p-first": "216"}
+LOWEST, HIGHEST = "daily minimum temperature", "daily maximum temperature"
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +67,30 @@ def test_other_variables_with_times_are_offered_as_predictors(page: AppTest) -> 
     (said,) = [each.value for each in asked.info]
     assert "p-predictors=v, which is not one of the choices here. The page uses none." in said
     assert any(each.value.startswith("2002-04-25 00:00: 16 coarse cells") for each in asked.markdown)
+
+
+def test_a_minimum_and_a_maximum_are_downscaled_together_and_the_target_chooses_which_is_shown() -> None:
+    made = session("period", **{"p-data": find("made-up-region").title, "p-first": "460", "p-target": LOWEST})
+    assert not made.exception and not made.error and not made.toggle(key="p-pair").value
+    made.toggle(key="p-pair").set_value(True).run()
+    assert not made.exception and not made.error
+    assert not {LOWEST, HIGHEST} & set(made.multiselect(key="p-predictors").options)
+    said = captions(made)
+    assert "Daily minimum temperature is never above daily maximum temperature" in said
+    assert re.search(r"middle: [\d.]+ % from the archive.*; difference: [\d.]+ % from the archive", said)
+    made.segmented_control(key="p-view").set_value("Period statistics").run()
+    low = at_the_place(made)
+    made.selectbox(key="p-target").set_value("tmax").run()
+    assert not made.exception and not made.error and made.toggle(key="p-pair").value
+    assert low[0] + 1 < at_the_place(made)[0] and "is never above" in captions(made)
+    made.selectbox(key="p-target").set_value("t").run()
+    assert not made.exception and not [each for each in made.toggle if each.key == "p-pair"]
+
+
+def at_the_place(page: AppTest) -> list[float]:
+    """Mean, both ends of the interval and truth at the place, as the page has them."""
+    (said,) = [each.value for each in page.markdown if each.value.startswith("At ") and "90 % interval" in each.value]
+    return [float(each) for each in re.findall(r"([\d.]+)(?: K| to)", said)]
 
 
 def test_rain_is_never_negative() -> None:

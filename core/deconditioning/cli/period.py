@@ -5,7 +5,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from deconditioning.cli.document import Result, document
-from deconditioning.cli.options import Joined
 from deconditioning.cli.output import delivery_of
 from deconditioning.cli.problem import file_arguments
 from deconditioning.cli.talk import Progress, say
@@ -19,109 +18,13 @@ if TYPE_CHECKING:
     from deconditioning.fields.gridded import Fields
     from deconditioning.fields.spec import DownscalingSpec
     from deconditioning.period.archive.training import Training
+    from deconditioning.period.ensemble import Ensemble
     from deconditioning.period.run import PeriodResult
     from deconditioning.period.series import Series
     from deconditioning.period.statistics import PeriodStatistic
 
-#: Options of one time that have no meaning for several.
-_OF_ONE_TIME = (
-    "polygons",
-    "also",
-    "hide_values",
-    "stations",
-    "score_stations",
-    "error",
-    "seeds",
-    "html",
-    "pptx",
-    "pdf",
-    "drs",
-    "draws",
-    "quantiles",
-    "effective_resolution",
-    "file_per_grid",
-)
-
-
 #: Options that the JSON repeats.
 _NAMED = ("archive", "times", "period", "predictors", "upper")
-
-
-def add_times_options(group: Any) -> None:
-    """Add ``--times``, ``--archive``, ``--period``, ``--predictors``, ``--upper`` and those of statistics."""
-    group.add_argument(
-        "--times", nargs="+", metavar="TIME",
-        help="downscale many times together: all, dates or the beginning of dates (2019-03), a range "
-            "(2019-03-01/2019-03-10) or indices (#0/#99); hyperparameters are learned from at most 12 of them",
-    )  # fmt: skip
-    group.add_argument(
-        "--archive", nargs="+", action=Joined, metavar="FINE",
-        help="file or data set of the target at high resolution over a training period, whose climatology and "
-            "covariance are the prior (with --times)",
-    )  # fmt: skip
-    group.add_argument(
-        "--period", nargs="+", metavar="TIME",
-        help="the training period of --archive, as for --times (default: its times that are not downscaled)",
-    )  # fmt: skip
-    group.add_argument(
-        "--predictors", nargs="+", metavar="VARIABLE",
-        help="other variables of the target's file, such as winds, whose coarse values predict the target through "
-            "their covariance with it in the archive; used if they lower the left-out CRPS",
-    )  # fmt: skip
-    group.add_argument(
-        "--upper", metavar="VARIABLE",
-        help="a variable that the target is never above, such as the day's highest temperature beside the lowest: both "
-            "are downscaled together with --archive, and the file has its fields as upper_mean, upper_sd, …",
-    )  # fmt: skip
-    group.add_argument(
-        "--statistics", nargs="+", metavar="NAME",
-        help="statistics of the period with their uncertainty, from joint draws: mean, month, season, max, min, trend, "
-            "above=VALUE, below=VALUE (counts of times), spell_above=, spell_below= (longest run), degree_days_above=, "
-            "degree_days_below= (sum over days), return=YEARS (return level)",
-    )  # fmt: skip
-    group.add_argument("--realizations", type=int, default=50, metavar="N", help="joint draws for --statistics (50)")
-
-
-def hint_of_times(fields: "Fields", spec: "DownscalingSpec") -> str | None:
-    """What to say if a target with several times is downscaled at one that nobody chose; None otherwise."""
-    from deconditioning.period.times import time_dimension
-
-    try:
-        dim = time_dimension(fields, spec.target)
-    except InputError:
-        return None
-    chosen = {**spec.select, **spec.coarse_select}
-    if dim in chosen or f"{spec.target}:{dim}" in chosen:
-        return None
-    labels = fields.check(spec.target).extra[dim]
-    return (
-        f"`{spec.target}` has {len(labels)} times and only one is downscaled: `--select {dim}=…` chooses it, and "
-        "`--times all` downscales all."
-    )
-
-
-def of_a_period(options: argparse.Namespace) -> bool:
-    """Whether many times are to be downscaled; ``InputError`` for options that cannot be combined with that."""
-    if options.period and not options.archive:
-        raise InputError("`--period` is the training period of `--archive`: add the file, or choose with `--times`.")
-    if options.predictors and not options.archive:
-        raise InputError("`--predictors` are learned from an archive: add `--archive` and `--times`.")
-    if options.upper and not options.archive:
-        raise InputError("`--upper` needs the archive of both variables: add `--archive` and `--times`.")
-    if options.archive and not options.times:
-        raise InputError("`--archive` is a prior for many times: choose them with `--times`, or give `--times all`.")
-    if options.statistics and not options.output:
-        raise InputError("`--statistics` are written to the file: add `--output`.")
-    if not options.times:
-        if options.statistics:
-            raise InputError("`--statistics` need many times: choose them with `--times`, or give `--times all`.")
-        return False
-    unsuitable = [name for name in _OF_ONE_TIME if getattr(options, name, None)]
-    if unsuitable:
-        raise InputError(
-            f"`--{unsuitable[0].replace('_', '-')}` applies to a single time: leave it out, or leave out `--times`."
-        )
-    return True
 
 
 def period_document(
@@ -129,13 +32,17 @@ def period_document(
     opened: "dict[str, Fields]",
 ) -> dict[str, Any]:  # fmt: skip
     """Downscale the chosen times and write the dataset; the JSON with the scores."""
+    from deconditioning.period.ensemble import read_ensemble
     from deconditioning.period.series import read_series
     from deconditioning.period.store import stretches_of
 
     delivery = delivery_of(options)
-    series = read_series(source, spec, opened.__getitem__, options.times)
+    ensemble = read_ensemble(source, spec, opened.__getitem__, options.times)
+    series = ensemble.pooled if ensemble else read_series(source, spec, opened.__getitem__, options.times)
     _announce(series, options.quiet)
     in_stretches = delivery.store and len(stretches_of(series)) > 1
+    if ensemble:
+        _check_ensemble(options, ensemble, in_stretches)
     if in_stretches and options.statistics:
         raise InputError("`--statistics` need all times in memory: choose fewer times or a region, or leave them out.")
     training = _training(options, series, source, spec, opened)
@@ -147,14 +54,14 @@ def period_document(
         result, scores = _in_stretches(options, delivery, series, training, settings)
     else:
         result = _downscaled(options, series, training, settings)
-        _save(options, delivery, result, _statistics(options, result))
+        _save(options, delivery, result, ensemble)
         scores = _scores(result)
     for warning in result.warnings:
         say(f"Warning: {warning}")
     arguments = {**file_arguments(options), **{name: getattr(options, name) for name in _NAMED}}
     everything = {**arguments, "problem": spec.to_dict(), "model": settings}
-    device = str(result.diagnostics["device"])
-    return document(options.command, everything, _results(result, scores, len(series), spec.seed), device=device)
+    entries = _results(result, scores, len(series) // series.members, spec.seed)
+    return document(options.command, everything, entries, device=str(result.diagnostics["device"]))
 
 
 def _training(
@@ -220,6 +127,7 @@ def _pair(
     pair = downscale_pair(series, upper, (training, known), settings, Context(on_report=Progress(options.quiet)))
     if not options.quiet:
         say(f"Note: {pair.lower.diagnostics['warp']}")
+        say(f"Note: {pair.lower.diagnostics['order']}")
     statistics = _statistics(options, pair.lower), _statistics(options, pair.upper)
     if options.output:
         _write(options, delivery, pair_dataset(pair.lower, pair.upper, statistics))
@@ -252,8 +160,9 @@ def _announce(series: "Series", quiet: bool) -> None:
         say(f"Note: {note}")
     count = int(series.problem.observed.sum())
     varying = "covariates change with time" if series.varying else "covariates are the same at all"
+    times = len(series) // series.members
     say(
-        f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}: {count:,} cells, "
+        f"{times} times, {series.labels[0]} to {series.labels[-1]}: {count:,} cells, "
         f"{series.problem.grid.area.size:,} pixels; {varying}."
     )
 
@@ -267,14 +176,33 @@ def _statistics(options: argparse.Namespace, result: "PeriodResult") -> "list[Pe
     return period_statistics(result, options.statistics, options.realizations, result.series.problem.spec.seed)
 
 
-def _save(
-    options: argparse.Namespace, delivery: Any, result: "PeriodResult", statistics: "list[PeriodStatistic]"
-) -> None:
+def _save(options: argparse.Namespace, delivery: Any, result: "PeriodResult", ensemble: "Ensemble | None") -> None:
+    """Write the result with its statistics, or each member's."""
     if not options.output:
         return
     from deconditioning.period.dataset import period_dataset
+    from deconditioning.period.ensemble import ensemble_dataset, members_of
 
-    _write(options, delivery, period_dataset(result, statistics))
+    if ensemble is None:
+        _write(options, delivery, period_dataset(result, _statistics(options, result)))
+        return
+    members = members_of(result)
+    _write(options, delivery, ensemble_dataset(ensemble, members, [_statistics(options, each) for each in members]))
+
+
+def _check_ensemble(options: argparse.Namespace, ensemble: "Ensemble", in_stretches: bool) -> None:
+    """Say that all members are downscaled; ``InputError`` for what is not there for several."""
+    one = f"leave it out, or choose one member with `--select {ensemble.dim}=…`"
+    for name in ("upper", "predictors"):
+        if getattr(options, name):
+            raise InputError(f"`--{name}` cannot be used with the {len(ensemble)} members of `{ensemble.dim}`: {one}.")
+    if in_stretches:
+        raise InputError(
+            f"The {len(ensemble)} members of `{ensemble.dim}` do not fit into memory together: choose fewer times, or "
+            f"one member with `--select {ensemble.dim}=…`."
+        )
+    if not options.quiet:
+        say(f"Note: all {len(ensemble)} members of `{ensemble.dim}` are downscaled, with shared hyperparameters.")
 
 
 def _write(options: argparse.Namespace, delivery: Any, dataset: Any) -> None:

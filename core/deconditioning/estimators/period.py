@@ -13,6 +13,7 @@ from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import read_training
 from deconditioning.period.dataset import pair_dataset, period_dataset
+from deconditioning.period.ensemble import Ensemble, downscale_ensemble, ensemble_dataset, read_ensemble
 from deconditioning.period.run import downscale_series
 from deconditioning.period.series import read_series
 
@@ -34,6 +35,9 @@ def of_times(
             "`archive` needs `times`, and `period`, `predictors` and `upper` need both: give `times='all'`, or some of "
             "them."
         )
+    ensemble = read_ensemble(request.source, request.spec, request.fields.__getitem__, _words(times))
+    if ensemble is not None:
+        return _of_members(ensemble, settings, archive, period, predictors, upper)
     series = read_series(request.source, request.spec, request.fields.__getitem__, _words(times))
     if archive is None:
         result = downscale_series(series, settings)
@@ -53,6 +57,25 @@ def of_times(
     for sentence in result.warnings:
         warnings.warn(sentence, UserWarning, stacklevel=3)
     return period_dataset(result)
+
+
+def _of_members(
+    ensemble: Ensemble, settings: DownscaleSettings, archive: Gridded | None, period: str | Sequence[str] | None,
+    predictors: str | Sequence[str], upper: str | None,
+) -> "xr.Dataset":  # fmt: skip
+    """The dataset of all members of an ensemble."""
+    if predictors or upper:
+        raise InputError(
+            f"`predictors` and `upper` cannot be used with the members of `{ensemble.dim}`: leave them out, or choose "
+            "one member with `select`."
+        )
+    training = None
+    if archive is not None:
+        training = read_training(ensemble.pooled, fields_of(archive, "archive"), _words(period or ()))
+    result = downscale_ensemble(ensemble, settings, training=training)
+    for sentence in result.pooled.warnings:
+        warnings.warn(sentence, UserWarning, stacklevel=4)
+    return ensemble_dataset(ensemble, result.members)
 
 
 def _words(times: str | Sequence[str]) -> Sequence[str]:

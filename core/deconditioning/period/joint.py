@@ -59,7 +59,7 @@ def kernel_draws(
 ) -> tuple[Float[Tensor, "P D"], Float[Tensor, "n D"]]:
     """Prior draws of f at the pixels, and their bag means."""
     at = torch.arange(len(problem.pixel))
-    rows = problem.data.bags.count
+    rows = problem.joint_data.bags.count
     if spec.model.looks_at_footprints and problem.data.footprints is not None:
         rows += problem.data.footprints.count
     return prior_draws(spec, problem, picture_for(spec, problem), at, rows, count, generator, never)
@@ -73,7 +73,8 @@ def residuals_of_kernel(
     Source: Wilson et al. 2020, *Efficiently sampling functions from GP posteriors*.
     """
     conditioning = group.conditioning
-    root = linalg.root(conditioning.noise, "noise of the targets")
+    noise = conditioning.noise if conditioning.carried is None else conditioning.noise + conditioning.carried
+    root = linalg.root(noise, "noise of the targets")
 
     def draw(count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:
         """Standardised errors (count, P)."""
@@ -89,11 +90,13 @@ def residuals_of_kernel(
     return Residuals(draw, correlation, of_archive=False)
 
 
-def share_of_noise(sums: PixelSums, given: Conditioning, noise: float) -> float:
-    """What the noise σ² of the targets has of a pixel's posterior variance, ``σ² |S⁻¹Wᵀc|² / var f``, on average."""
+def share_of_noise(sums: PixelSums, given: Conditioning, noise: float, cells: int) -> float:
+    """What the noise σ² of the first ``cells`` targets has of a pixel's posterior variance, ``σ² |S⁻¹Wᵀc|² / var f``,
+    on average.
+    """
     total = 0.0
     for _, cross, prior_variance in sums.tiles():
-        gain = given.factor.solve(given.weights.T @ cross)
+        gain = given.factor.solve(given.weights.T @ cross)[:cells]
         variance = given.variance(cross, prior_variance).clamp_min(1e-24)
         total += float((noise * gain.square().sum(0) / variance).clamp_max(1).sum())
     return total / sums.pixels

@@ -75,7 +75,7 @@ def learn_pooled(series: Series, settings: DownscaleSettings, context: Any) -> P
         for block in series.blocks(spread_times(series))
     ]
     first = repeats[0]
-    centre = centre_of_priors(problem, start, problem.data.bags)
+    centre = centre_of_priors(problem, start, problem.joint_data.bags)
     report = learning_reporter(context, start.model, options, f"mean over {spread_times(series).size} times")
     template = replace(first.data, targets=torch.nan_to_num(first.targets[:, 0]))
     learned = learn(
@@ -95,8 +95,9 @@ def repeats_of(
 ) -> Repeats:
     """The data that learning looks at, as `downscaling.learning` takes them for one time."""
     device = choose(settings.device)
-    small = thinned(problem.data, settings.points, settings.seed).to(device)
-    gram = learning_gram(problem, start, small, problem.data, check)[0] if settings.every_pixel else None
+    data = problem.joint_data
+    small = thinned(data, settings.points, settings.seed).to(device)
+    gram = learning_gram(problem, start, small, data, check)[0] if settings.every_pixel else None
     gram = gram or bag_gram_of(start, small, columns_of(problem).place, check, over_many)
     return Repeats(small, targets.to(device), gram)
 
@@ -108,7 +109,7 @@ def _left_out(spec: ModelSpec, series: Series, repeats: list[Repeats]) -> float:
         assert each.bag_gram is not None
         with torch.no_grad():
             gram = each.bag_gram(spec.kernel.build(series.problem.columns).to(each.targets.device))
-            problem = replace(series.problem, data=each.data)
+            problem = replace(series.problem, data=each.data, sources=())
             for group in condition_times(spec, problem, each.targets, gram):
                 error, _ = group.left_out
                 total, count = total + float(error.square().sum()), count + error.numel()

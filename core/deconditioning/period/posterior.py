@@ -36,6 +36,7 @@ from deconditioning.models.learning.repeats import gap_patterns, log_densities
 from deconditioning.models.local_scale import MOST, Near, ScalePrior, scale_of_squares
 from deconditioning.models.posterior_moments import tile_points
 from deconditioning.models.spec import ModelSpec
+from deconditioning.period.effects import SharedEffects, shared_effects
 
 #: Pseudo-targets of the prior of a time's variance, which is then one.
 _PSEUDO_TARGETS = 10.0
@@ -77,6 +78,8 @@ def pixel_sums(spec: ModelSpec, problem: DownscalingProblem, device: torch.devic
         return PixelSums(
             gram, len(prior), lambda part: (total(s * sums.cross.at(part) for s, sums in parts), prior[part])
         )
+    if problem.sources:
+        raise InputError("The region is too large for stations over a period: leave them out, or choose a region.")
     if spec.model.looks_at_footprints:
         raise InputError("The region is too large for partial_cmp over a period: choose another model, or a region.")
     return _summed_by_region(spec, problem, device, check)
@@ -104,8 +107,11 @@ def _summed_by_region(spec: ModelSpec, problem: DownscalingProblem, device: torc
 
 @dataclass(frozen=True)
 class Together:
-    """Times with values at the same cells: ``rows`` (m,) of the targets, ``times`` (t,) as columns of these, what they
-    share (``conditioning``), ``residual`` (m, t), ``duals`` W S⁻¹ r (n, t).
+    """Times with values at the same cells and stations: ``rows`` (m,) of the targets, ``times`` (t,) as columns of
+    these, what they share (``conditioning``), ``residual`` (m, t), ``duals`` W S⁻¹ r (n, t).
+
+    ``effects``: what all times share of the stations' differences from the cells, already subtracted from the
+    residual; None without stations.
     """
 
     rows: Int[Tensor, " m"]
@@ -113,10 +119,11 @@ class Together:
     conditioning: Conditioning
     residual: Float[Tensor, "m t"]
     duals: Float[Tensor, "n t"]
+    effects: SharedEffects | None = None
 
     @property
     def evidence(self) -> Float[Tensor, " t"]:
-        """``log N(z̃_t; Wᵀm̄, S)`` of each time."""
+        """``log N(z̃_t; Wᵀm̄, S)`` of each time, with the mean of the shared effects subtracted."""
         return log_densities(self.residual, self.conditioning.factor)
 
     @property
@@ -148,17 +155,30 @@ def some_times(groups: Sequence[Together], times: Int[np.ndarray, " k"]) -> list
 def condition_times(
     spec: ModelSpec, problem: DownscalingProblem, targets: Float[Tensor, "M t"], gram: Float[Tensor, "n n"]
 ) -> list[Together]:
-    """Condition f of every time on its targets, NaN where missing; times without any are in none of the results."""
-    data = problem.data.to(gram.device)
+    """Condition f of every time on its targets, NaN where missing; times without any are in none of the results.
+
+    With stations, the posterior of f_t is that given the targets of all times, by the law of total variance over the
+    effects that they share (`SharedEffects`).
+    """
+    data = problem.joint_data.to(gram.device)
     targets = targets.to(gram.device)
+    points = data.points
+    if points is not None:
+        data = replace(data, points=replace(points, prior=torch.zeros_like(points.prior)))
     weights, noise = weights_and_noise(spec, data, columns_of(problem), gram)
     residual, result = targets - spec.model.expected(weights, spec.mean)[:, None], []
+    common, effects = None, None
+    if points is not None:
+        common = torch.nn.functional.pad(points.effects, (0, 0, len(targets) - len(points.variance), 0))
+        effects = shared_effects(weights.T @ gram @ weights + noise, residual, common, points.prior)
+        residual = residual - (common @ effects.mean)[:, None]
     for rows, times in gap_patterns(targets):
-        residuals = residual[rows][:, times]
-        conditioning = condition(gram, weights[:, rows], noise[rows][:, rows], residuals[:, 0])
-        result.append(
-            Together(rows, times, conditioning, residuals, conditioning.weights @ conditioning.factor.solve(residuals))
-        )
+        residuals, carried = residual[rows][:, times], None
+        if effects is not None and common is not None and bool(common[rows].any()):
+            carried = common[rows] @ effects.covariance @ common[rows].T
+        conditioning = condition(gram, weights[:, rows], noise[rows][:, rows], residuals[:, 0], carried)
+        duals = conditioning.weights @ conditioning.factor.solve(residuals)
+        result.append(Together(rows, times, conditioning, residuals, duals, effects))
     return result
 
 
@@ -194,8 +214,9 @@ def pooled_scale(
     for group in groups:
         error, variance = group.left_out
         relative = error.square() / variance[:, None] / group.amplitude.square()
-        squares[group.rows] += relative.sum(1)
-        counts[group.rows] += len(group.times)
+        cells = group.rows < count  # stations are behind the cells
+        squares[group.rows[cells]] += relative[cells].sum(1)
+        counts[group.rows[cells]] += len(group.times)
     known, where = counts > 0, local_scale_inputs(problem)
     targets = where.of(problem.target_cell[known.cpu().numpy()]).to(device)
     every = scale_of_squares(squares[known] / counts[known], ScalePrior(targets, where.places.to(device)))

@@ -31,6 +31,7 @@ from deconditioning.period.posterior import (
     some_times,
 )
 from deconditioning.period.series import Series
+from deconditioning.period.stations import report_of_stations
 
 if TYPE_CHECKING:
     from deconditioning.period.archive.peers import Peer
@@ -151,9 +152,19 @@ def downscale_series(
         part, spec, spec_to_settings(settings, spec), filled.means, np.stack(filled.spreads), filled.spread_of,
         filled.amplitude, filled.evidence, watch.seconds(),
         warnings + jitter_sentence(jitter) + _beyond_limits(series, filled.means),
-        {"device": str(device), "jitter": jitter, "learned_from": len(spread_times(series)), **diagnostics},
+        {"device": str(device), "jitter": jitter, "learned_from": len(spread_times(series)), **diagnostics,
+         **_about_stations(series, spec, groups)},
         _residuals(series, spec, sums, groups) if series.varying is None else None,
     )  # fmt: skip
+
+
+def _about_stations(series: Series, spec: ModelSpec, groups: Sequence[Together]) -> dict[str, Any]:
+    """What stations differ by from the cells; nothing without any."""
+    effects = groups[0].effects
+    if series.stations is None or effects is None:
+        return {}
+    (noise,) = spec.noises_of_sources
+    return {"stations": report_of_stations(series.problem, series.stations, effects, noise)}
 
 
 def _beyond_limits(series: Series, means: np.ndarray) -> tuple[str, ...]:
@@ -222,18 +233,25 @@ class _Filled:
 
 
 def _residuals(series: Series, spec: ModelSpec, sums: PixelSums, groups: Sequence[Together]) -> Residuals:
-    """Joint draws of the errors, as long-lived as the evidence of the cells has them; σ² is new at every time."""
+    """Joint draws of the errors, as long-lived as the evidence of the cells has them; σ² is new at every time.
+
+    Of an ensemble, the first member shows how long they last.
+    """
     largest = max(groups, key=lambda group: len(group.times))
     conditioning, times = largest.conditioning, largest.times.cpu().numpy()
+    first = times < len(series) // series.members  # members at the same time do not share their errors
+    times = times[first]
     constant = sum(term.scale for term in spec.kernel.terms if all(f.family == "constant" for f in term.factors))
-    covariance = conditioning.weights.T @ (sums.gram - constant) @ conditioning.weights + conditioning.noise
-    covariance -= spec.noise * torch.eye(len(covariance)).to(covariance)
+    cells = int((largest.rows < len(series.problem.data.targets)).sum())  # stations are behind them
+    weights, noise = conditioning.weights[:, :cells], conditioning.noise[:cells, :cells]
+    covariance = weights.T @ (sums.gram - constant) @ weights + noise
+    covariance -= spec.noise * torch.eye(cells).to(covariance)
     some = times[np.unique(np.linspace(0, len(times) - 1, min(_LINKED_BY, len(times))).round().astype(int))]
     days = days_of([series.dates[time] for time in some])
     correlation = TimeCorrelation(((1.0, 0.0, False),))
     if len(some) > 2:
-        targets = series.targets(some)[largest.rows.cpu()].to(covariance)
+        targets = series.targets(some)[largest.rows[:cells].cpu()].to(covariance)
         correlation = correlation_of_cells(covariance, targets, max(spec.noise, _LEAST_NOISE), days)
         if spec.noise > _LEAST_NOISE:
-            correlation = correlation.with_single(share_of_noise(sums, conditioning, spec.noise))
+            correlation = correlation.with_single(share_of_noise(sums, conditioning, spec.noise, cells))
     return residuals_of_kernel(spec, series.problem, sums, largest, correlation)

@@ -17,6 +17,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.scaling import Scale
 from deconditioning.fields.several import Several
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.period.stations import with_stations_in_time
 from deconditioning.period.times import chosen_times, time_dimension
 from deconditioning.period.varying import ProblemsInTime, varying_problems
 
@@ -63,6 +64,8 @@ class Series:
     file : the other times of the same file.
     varying : the problem of each time, if covariates or mediators change with time, otherwise None.
     notes : what was left out, and how.
+    members : of an ensemble, whose times follow one another; 1 for a single series.
+    stations : (T, S) values of the stations of ``problem`` in the target's units, NaN where missing; None without any.
     """
 
     problem: DownscalingProblem
@@ -75,6 +78,8 @@ class Series:
     file: SeriesFile
     varying: ProblemsInTime | None = None
     notes: tuple[str, ...] = ()
+    members: int = 1
+    stations: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -85,10 +90,13 @@ class Series:
         return self.problem.target_scale.sd
 
     def targets(self, times: Sequence[int] | np.ndarray, problem: DownscalingProblem | None = None) -> Tensor:
-        """(M, t) standardised targets ``(z_t − mean of the cells of t) / s``, NaN where missing."""
+        """(M, t) standardised targets ``(z_t − mean of the cells of t) / s``, NaN where missing; stations last."""
         cell = (problem or self.problem).target_cell
         times = np.asarray(times, dtype=int)
-        return torch.as_tensor((self.coarse[times][:, cell] - self.level[times, None]).T / self.scale)
+        values = self.coarse[times][:, cell]
+        if self.stations is not None:
+            values = np.hstack([values, self.stations[times]])
+        return torch.as_tensor((values - self.level[times, None]).T / self.scale)
 
     def blocks(self, times: Sequence[int] | np.ndarray | None = None) -> Iterator[Block]:
         """All times, or some, in as few blocks as possible: one unless covariates change with time."""
@@ -108,6 +116,7 @@ class Series:
             coarse=self.coarse[times], level=self.level[times],
             fine=None if fine is None else lambda time: fine(int(times[time])),
             varying=None if varying is None else varying.only(times),
+            stations=None if self.stations is None else self.stations[times],
         )  # fmt: skip
 
     def at(self, time: int) -> DownscalingProblem:
@@ -122,7 +131,7 @@ class Series:
             coarse_truth=coarse,
             observed=problem.observed & np.isfinite(coarse),
             truth=None if self.fine is None else self.fine(time),
-            data=replace(problem.data, targets=self.targets([time], problem)[:, 0]),
+            data=replace(problem.data, targets=self.targets([time], problem)[: len(problem.target_cell), 0]),
         )
 
 
@@ -134,10 +143,11 @@ def read_series(
     One file: cells are means of its target over blocks, which stays as truth. Two files: cells are those of the coarse
     file. Sums over cells are divided by their areas, as at one time. Times without any value are left out, with a note.
     ``like`` is the series of another variable of the same file, whose cells are the same and are not made again.
-    Raises ``InputError`` as `make_problem` does, if the target has no times, and for errors of cells, regions and
-    stations, which are of one time.
+    Stations are beside the cells at the times at which their table has them. Raises ``InputError`` as `make_problem`
+    does, if the target has no times, and for errors of cells and regions, which are of one time.
     """
     _check_cells_alone(source, spec)
+    alone = replace(source, stations=None, station_footprint="")
     owner = opener(source.coarse or source.fields).with_missing(spec.missing)
     dim = time_dimension(owner, spec.target)
     labels = owner.check(spec.target).extra[dim]
@@ -147,24 +157,29 @@ def read_series(
     read = _Reader(owner, spec.target, dim, {**spec.select, **spec.coarse_select}, per_area)
     if like is None:
         numbers = np.arange(np.prod(shape), dtype=float).reshape(shape)
-        numbered = _problem_of(source, spec, opener, dim, numbers, are_sums=False)
+        numbered = _problem_of(alone, spec, opener, numbers, are_sums=False)
     else:
         numbered = like.file.numbered
     cells = _cell_reader(numbered)
     coarse, mean, partly = _all_cells(read, cells, requested, numbered)
-    problem = _problem_of(source, spec, opener, dim, mean)
+    problem = _problem_of(alone, spec, opener, mean)
     observed = coarse[:, problem.target_cell]
     there = np.flatnonzero(np.isfinite(observed).any(axis=1))
     level, scale = scale_of(observed[there], spec.target, len(requested))
     chosen = [requested[n] for n in there]
+    chosen_labels = tuple(labels[n] for n in chosen)
+    problem, stations = with_stations_in_time(replace(problem, target_scale=Scale(0.0, scale)), source, chosen_labels)
     series = Series(
-        replace(problem, target_scale=Scale(0.0, scale)), dim, tuple(labels[n] for n in chosen),
-        tuple(read.date(n) for n in chosen), coarse[there], level,
+        problem, dim, chosen_labels, tuple(read.date(n) for n in chosen), coarse[there], level,
         None if numbered.truth is None else _truth(numbered.truth, read, chosen),
         SeriesFile(labels, lambda index: cells(read(index)), numbered),
-        notes=_notes(labels, requested, chosen, partly),
+        notes=_notes(labels, requested, chosen, partly), stations=stations,
     )  # fmt: skip
-    varying = varying_problems(source, spec, opener, dim, series.labels)
+    varying = varying_problems(alone, spec, opener, dim, series.labels)
+    if varying is not None and stations is not None:
+        raise InputError(
+            "Stations over a period need covariates that are the same at all times: leave one of them out."
+        )
     return series if varying is None else replace(series, varying=varying, problem=varying.shared(series.problem))
 
 
@@ -248,7 +263,7 @@ class _Reader:
 def _check_cells_alone(source: Source, spec: DownscalingSpec) -> None:
     unsuitable = {
         "Regions": source.regions,
-        "Stations": source.stations or source.scored,
+        "Scored stations": source.scored,
         "Further sources": source.also,
         "Errors of cells": spec.error,
     }
@@ -272,9 +287,10 @@ def _with_field(fields: Fields, name: str, values: np.ndarray, are_sums: bool) -
 
 
 def _problem_of(
-    source: Source, spec: DownscalingSpec, opener: _Opener, dim: str, values: np.ndarray, *, are_sums: bool = True
+    source: Source, spec: DownscalingSpec, opener: _Opener, values: np.ndarray, *, are_sums: bool = True
 ) -> DownscalingProblem:
-    """The problem of the source with other values of the target, without its times; ``are_sums`` if its own are."""
+    """The problem of the source with other values (H, W) of the target, which has no further dimension then;
+    ``are_sums`` if its own are."""
     key = source.coarse or source.fields
 
     def open_with(each: str) -> Fields:
@@ -286,7 +302,8 @@ def _problem_of(
         raise InputError(
             "The coarse file is also the file of the covariates: give the coarse target in a separate file."
         )
-    coarse_select = {name: value for name, value in spec.coarse_select.items() if name.rpartition(":")[2] != dim}
+    gone = opener(key).check(spec.target).extra
+    coarse_select = {name: value for name, value in spec.coarse_select.items() if name.rpartition(":")[2] not in gone}
     marks = [mark.partition("=")[::2] if "=" in mark else ("", mark) for mark in spec.missing]
     others = (*spec.covariates, *spec.mediators)  # numbers of cells are no marks of missing values
     missing = tuple(f"{name}={mark}" for held, mark in marks for name in others if held in ("", name))

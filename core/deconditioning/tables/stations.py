@@ -1,6 +1,7 @@
 """Stations from a table: which columns are position, altitude, value and error."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.gaussian import footprint_of
 from deconditioning.fields.footprints.station_data import Stations
+from deconditioning.fields.problem.matching import place_matching
 from deconditioning.fields.units import Side, compass, factor, factor_between, read_unit
 from deconditioning.tables.angles import angles_of
 from deconditioning.tables.footprints import FootprintColumns
@@ -75,6 +77,39 @@ def stations_of(
     if widths.names:
         stations = widths.given(stations, table, partial(_units, table), there)
     return _without_copies(stations, list(stations.notes))
+
+
+def stations_in_time(
+    table: Table, labels: Sequence[str], target: str = "", value: str = ""
+) -> list[Stations | None]:  # fmt: skip
+    """The stations of a table at each of several times, None at those of which it has no value.
+
+    ``target`` and ``value`` are as `read_stations` takes them. Raises ``InputError`` if the table has no column of
+    several dates, or none of the ``labels`` is among them.
+    """
+    known = times_of(table)
+    if not known:
+        raise InputError(
+            f"{table.source} has no column of several dates, but many times are downscaled: add one, or downscale one "
+            "time."
+        )
+    places = [place_matching(known, label) for label in labels]
+    if all(place is None for place in places):
+        raise InputError(
+            f"None of the {len(labels)} times, {labels[0]} to {labels[-1]}, is in {table.source}, which has "
+            f"{known[0]} to {known[-1]}: choose times of both."
+        )
+    return [None if place is None else _stations_at(table, target, value, known[place]) for place in places]
+
+
+def _stations_at(table: Table, target: str, value: str, time: str) -> Stations | None:
+    """The stations of one of a table's times; None if none has a value."""
+    try:
+        return stations_of(table, target, value, time)
+    except InputError as error:
+        if str(error).startswith("No row of"):
+            return None
+        raise
 
 
 def _errors(table: Table, name: str | None, value: str, values: np.ndarray) -> tuple[np.ndarray, list[str]]:

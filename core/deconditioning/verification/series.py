@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Names of the interpolations of the coarse values that a file holds.
 CELL_MEAN, BILINEAR, CONSERVING = "cell mean", "bilinear", "bilinear, cell means kept"
+#: Dimensions of a field with members: these, times, rows and columns.
+_WITH_MEMBERS = 4
 
 
 class InTime(Protocol):
@@ -100,7 +102,8 @@ def verified(
     Parameters
     ----------
     prediction : has ``mean`` and perhaps ``sd``, (time, y, x) or (y, x); with ``coarse`` on rectilinear axes the
-        interpolations of the coarse values are references too.
+        interpolations of the coarse values are references too. Of an ensemble, (member, time, y, x), the mixture of all
+        members with equal weights is verified, and coarse values are their mean over the members.
     truth : by default the variable ``truth`` of the prediction. Its times may be more than those of the prediction.
     references : name → dataset with ``mean`` and perhaps ``sd`` on the same grid.
 
@@ -108,6 +111,11 @@ def verified(
     """
     mean, sd = _moments(prediction, name)
     forecast = Forecast(mean, sd, _distribution(prediction, mean, sd))
+    if truth is None and "truth" in prediction and prediction["truth"].ndim == _WITH_MEMBERS:
+        raise InputError(
+            f"Each member of `{prediction['truth'].dims[0]}` has a truth of its own: choose one with `--member`, or "
+            "name a file with one truth for all."
+        )
     if truth is None:
         if "truth" not in prediction:
             raise InputError("The prediction has no variable `truth`: name a file with the true field.")
@@ -126,33 +134,52 @@ def verified(
 
 
 def _stacked(field: "xr.DataArray") -> "xr.DataArray":
-    """The field with a dimension of times in front."""
-    if field.ndim not in (2, 3):
-        raise InputError(f"`{field.name}` has the dimensions {field.dims}: give (time, y, x) or (y, x).")
-    return field if field.ndim == 3 else field.expand_dims("time")
+    """The field with a dimension of times in front, behind that of members if it has one."""
+    if field.ndim not in (2, 3, _WITH_MEMBERS):
+        raise InputError(
+            f"`{field.name}` has the dimensions {field.dims}: give (time, y, x) or (y, x), or for an ensemble (member, "
+            "time, y, x)."
+        )
+    return field if field.ndim > 2 else field.expand_dims("time")
 
 
 def _moments(dataset: "xr.Dataset", name: str) -> "tuple[xr.DataArray, xr.DataArray | None]":
     if "mean" not in dataset:
         raise InputError(f"`{name}` has no variable `mean`, but {', '.join(map(str, dataset)) or 'none'}: give a file "
                          "that `deconditioning downscale --output` wrote, or rename its field to `mean`.")  # fmt: skip
-    return _stacked(dataset["mean"]), _stacked(dataset["sd"]) if "sd" in dataset else None
+    mean, sd = _stacked(dataset["mean"]), _stacked(dataset["sd"]) if "sd" in dataset else None
+    if mean.ndim < _WITH_MEMBERS:
+        return mean, sd
+    members = str(mean.dims[0])
+    variance = mean.var(members) if sd is None else mean.var(members) + (sd**2).mean(members)
+    return mean.mean(members), variance**0.5
 
 
 def _distribution(
     dataset: "xr.Dataset", mean: "xr.DataArray", sd: "xr.DataArray | None"
 ) -> Callable[[int], Predictive] | None:
-    """What gives the distributions behind the warp that the file describes; None without one."""
-    names = ("warped_mean", "warped_sd")
-    if sd is None or not all(name in dataset and "warp" in dataset[name].attrs for name in names):
+    """What gives the mixtures over members, and the distributions behind the warp that the file describes; None without
+    either.
+    """
+    names, warp, limits = ["warped_mean", "warped_sd"], None, None
+    if all(name in dataset and "warp" in dataset[name].attrs for name in names):
+        attributes = dataset["warped_mean"].attrs
+        warp, limits = Warp.from_dict(json.loads(attributes["warp"])), (float(attributes.get("dry_up_to", 0.0)), np.inf)
+    elif dataset["mean"].ndim == _WITH_MEMBERS:
+        names = ["mean", "sd"] if "sd" in dataset else ["mean"]
+    else:
         return None
-    centre, spread = (_stacked(dataset[name]) for name in names)
-    warp, lowest = Warp.from_dict(json.loads(centre.attrs["warp"])), float(centre.attrs.get("dry_up_to", 0.0))
+    if sd is None:
+        return None
+    every = [_stacked(dataset[name]) for name in names]
+    every = [each if each.ndim == _WITH_MEMBERS else each.expand_dims("member") for each in every]
 
     def at(time: int) -> Predictive:
         """The distributions of a time."""
-        m, s, *part = (np.asarray(each[time], dtype=float) for each in (mean, sd, centre, spread))
-        return Predictive(m, s, ((1.0, part[0], part[1]),), warp, (lowest, np.inf))
+        m, s = (np.asarray(each[time], dtype=float) for each in (mean, sd))
+        centres, *spreads = (np.asarray(each[:, time], dtype=float) for each in every)
+        rows = zip(centres, spreads[0] if spreads else np.zeros_like(centres), strict=True)
+        return Predictive(m, s, tuple((1 / len(centres), *each) for each in rows), warp, limits)
 
     return at
 
@@ -217,6 +244,7 @@ def _interpolated(
         notes.append("The file has no coarse values on rectilinear axes: nothing is compared with interpolation.")
         return {}
     coarse = _stacked(dataset["coarse"])
+    coarse = coarse.mean(str(coarse.dims[0])) if coarse.ndim == _WITH_MEMBERS else coarse
     if not bool(np.isfinite(coarse).all()):
         notes.append("Some coarse cells are missing: nothing is compared with interpolation.")
         return {}

@@ -8,6 +8,7 @@ from deconditioning.datasets.atmosphere import make_atmosphere
 from deconditioning.datasets.entries import find
 from deconditioning.errors import InputError
 from deconditioning.fields.from_dataset import fields_from_dataset
+from deconditioning.fields.guess.pairs import upper_variables
 from deconditioning.fields.guess.problem import guess_files, guess_problem, pixel_km
 from deconditioning.fields.guess.variables import guess_target, static_covariates
 from deconditioning.fields.problem.coarsened import make_problem
@@ -204,3 +205,25 @@ def test_of_two_temperatures_the_coarse_one_is_the_target() -> None:
     assert names(guess_problem(fields(fine), fields(coarse)).covariates) == ["orog"]
     months = guess_files([fields(fine), fields(coarse), fields(coarse)])
     assert months.coarse == 1 and months.unused == (2,)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "low", "high", "found"),
+    [
+        ("tasmin", "tasmax", {}, {}, True),
+        ("mn2t", "mx2t", {}, {}, True),
+        ("TN", "TX", {}, {}, True),
+        ("t2m_min", "t2m_max", {"units": "K"}, {"units": "degC"}, False),
+        ("tasmin", "prmax", {}, {}, False),
+        ("tasmin", "tasmax", {"standard_name": "air_temperature"}, {"standard_name": "wind_speed"}, False),
+        ("a", "b", {"cell_methods": "time: minimum within days"}, {"cell_methods": "time: maximum within days"}, True),
+        ("a", "b", {"cell_methods": "time: minimum"}, {"cell_methods": "area: maximum"}, False),
+        ("a", "b", {"cell_methods": "time: mean"}, {"cell_methods": "time: mean"}, False),
+    ],
+)
+def test_pairs_are_found_by_name_or_cell_methods(lower, upper, low, high, found):
+    dims, dataset = ("time", "lat", "lon"), region(8, 8)
+    for name, attributes in ((lower, low), ("other", {}), (upper, high)):
+        dataset[name] = (dims, np.random.default_rng(0).normal(size=(3, 8, 8)), attributes)
+    opened = fields_from_dataset(dataset)
+    assert upper_variables(opened, list(opened.variables())) == ({lower: upper} if found else {})

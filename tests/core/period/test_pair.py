@@ -109,6 +109,23 @@ def test_draws_have_the_sd_that_is_stated(pair: Pair) -> None:
         assert np.sqrt((draws.var(0, ddof=1)).mean() / (stated**2).mean()) == pytest.approx(1, abs=0.12)
 
 
+def test_the_share_of_wrong_orders_is_that_of_independent_draws(pair: Pair) -> None:
+    """Against draws of independent Gaussians of the stated means and sds; both variables state the same share."""
+    rng, wrong = np.random.default_rng(0), []
+    for time in range(60):
+        low, high = (
+            each.means[time] + each.sd(time) * rng.normal(size=(300, *each.means[time].shape))
+            for each in (pair.lower, pair.upper)
+        )
+        wrong.append((low > high).mean())
+    share = pair.lower.diagnostics["share_above_if_independent"]
+    assert share == pytest.approx(np.mean(wrong), abs=2e-4) and 0.01 < share < 0.02
+    assert pair.upper.diagnostics["order"] == pair.lower.diagnostics["order"] == (
+        "Daily minimum temperature is never above daily maximum temperature; if both were drawn independently, with "
+        f"the same means and sd, it would be above at {100 * share:.2g} % of all pixels and times."
+    )  # fmt: skip
+
+
 def test_neither_is_worse_than_by_itself(pair: Pair, both: list[tuple[Series, Training]]) -> None:
     for result, (series, training) in zip((pair.lower, pair.upper), both, strict=True):
         together = verify(verified_result(result)).scores["prediction"].pooled

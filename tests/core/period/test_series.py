@@ -10,7 +10,7 @@ import xarray as xr
 from deconditioning import downscale
 from deconditioning.downscaling.prediction import predict
 from deconditioning.downscaling.settings import DownscaleSettings
-from deconditioning.downscaling.source import Source
+from deconditioning.downscaling.source import FurtherSource, Source
 from deconditioning.downscaling.starting import columns_of, completed, starting_spec
 from deconditioning.errors import InputError
 from deconditioning.fields.from_dataset import fields_from_dataset
@@ -221,7 +221,8 @@ def test_what_is_of_one_time_is_refused_over_a_period() -> None:
         raise AssertionError("nothing is read")
 
     for source, spec, said in (
-        (Source("x", stations="s"), SPEC, "Stations"), (Source("x", scored="s"), SPEC, "Stations"),
+        (Source("x", scored="s"), SPEC, "Scored stations"),
+        (Source("x", also=(FurtherSource("s"),)), SPEC, "Further sources"),
         (Source("x", regions="r"), SPEC, "Regions"), (Source("x", "y"), replace(SPEC, error="e"), "Errors of cells"),
     ):  # fmt: skip
         with pytest.raises(InputError, match=f"{said} apply to a single time"):

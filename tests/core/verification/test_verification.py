@@ -193,6 +193,30 @@ def test_a_series_of_ours_beside_the_interpolations_of_its_cells(tmp_path: Path,
         assert set(maps) == {"bias", "rmse", "crps", "coverage95"} and maps.rmse.attrs["units"] == "K"
 
 
+def test_an_ensemble_is_the_mixture_of_its_members(made: xr.Dataset) -> None:
+    """CRPS, coverage and moments against draws of a member at random; without sds members are points."""
+    rng = np.random.default_rng(3)
+    means = xr.concat([made["mean"] + shift for shift in (-0.8, 0.1, 1.3)], "realization")
+    sds = xr.concat([factor * made["sd"] for factor in (0.5, 1.0, 1.5)], "realization")
+    ensemble = made.assign(mean=means, sd=sds)
+    for dataset in (ensemble, ensemble.drop_vars("sd")):
+        given = verified(dataset)
+        forecast, at = next(iter(given.forecasts.values())), (4, slice(0, 3), slice(0, 3))
+        found = forecast.predictive(4)[at[1:]]
+        member = rng.integers(0, 3, 40_000)
+        spread = dataset["sd"].values[(member, *at)] if "sd" in dataset else 0.0
+        draws = means.values[(member, *at)] + spread * rng.normal(size=(40_000, 3, 3))
+        truth = made["truth"].values[at]
+        other = rng.permutation(draws)
+        crps = np.abs(draws - truth).mean(0) - 0.5 * np.abs(draws - other).mean(0)
+        np.testing.assert_allclose(found.crps(truth), crps, atol=0.02)
+        np.testing.assert_allclose(found.mean, draws.mean(0), atol=0.03)
+        np.testing.assert_allclose(found.sd, draws.std(0), rtol=0.02)
+        assert series_scores(given)[0]["prediction"].pooled["crps"] > 0
+    with pytest.raises(InputError, match="Each member of `realization` has a truth of its own"):
+        verified(ensemble.assign(truth=xr.concat([made["truth"]] * 3, "realization")))
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

@@ -10,7 +10,8 @@ from deconditioning.cli.document import Result, check_writable, document, write
 from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import Joined, add_output_options, chosen
 from deconditioning.cli.output import add_delivery_options, delivery_of, save
-from deconditioning.cli.period import add_times_options, hint_of_times, of_a_period, period_document
+from deconditioning.cli.period import period_document
+from deconditioning.cli.period_options import add_times_options, hint_of_times, of_a_period
 from deconditioning.cli.problem import (
     add_data_options,
     add_footprint_options,

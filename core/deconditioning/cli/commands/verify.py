@@ -26,6 +26,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument("input", metavar="PREDICTION", help="NetCDF file or Zarr store with `mean` and perhaps `sd`")
     parser.add_argument("--truth", metavar="FILE", help="file of the true field (default: `truth` of PREDICTION)")
+    parser.add_argument(
+        "--member", metavar="VALUE", help="verify one member of an ensemble (default: the mixture of all members)"
+    )
     parser.add_argument("--variable", metavar="NAME", help="its variable, if the file has several")
     parser.add_argument(
         "--against", nargs="+", metavar="NAME=FILE", default=[], help="other predictions of the same pixels and times"
@@ -51,7 +54,10 @@ def run(options: argparse.Namespace) -> None:
     if name in references:
         raise InputError(f"`{name}` is the name of the prediction itself: give the other file a different name.")
     truth = None if options.truth is None else _variable(options.truth, options.variable)
-    series = verified(_opened(options.input), truth, {key: _opened(path) for key, path in references.items()}, name)
+    prediction = _opened(options.input)
+    if options.member:
+        prediction = _of_member(prediction, options.member)
+    series = verified(prediction, truth, {key: _opened(path) for key, path in references.items()}, name)
     result = verify(series, options.above)
     if options.table:
         write_bytes(options.table, _csv(result.rows()).encode())
@@ -71,6 +77,17 @@ def _named(text: str) -> tuple[str, str]:
     if not sign or not name or not path:
         raise InputError(f"`{text}` does not name another prediction: write NAME=FILE, such as bcsd=bcsd.nc.")
     return name, path
+
+
+def _of_member(dataset: "xr.Dataset", label: str) -> "xr.Dataset":
+    """One member of an ensemble; ``InputError`` for others, and for a file without members."""
+    dims = dataset["mean"].dims[:-3] if "mean" in dataset else ()
+    if not dims:
+        raise InputError("`--member` chooses a member of an ensemble, and the prediction has none: leave it out.")
+    labels = [str(each) for each in dataset[dims[0]].values]
+    if label not in labels:
+        raise InputError(f"`{dims[0]}` has no member {label}: choose one of {', '.join(labels)}.")
+    return dataset.isel({dims[0]: labels.index(label)})
 
 
 def _opened(path: str) -> "xr.Dataset":

@@ -1,6 +1,7 @@
 """Stations and regions by key: of a data set of the catalogue, or an upload, which is read in a separate process."""
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -147,6 +148,23 @@ def stations_at(
     stored = key.startswith(UPLOAD) or key in station_titles()
     read = open_stations if stored else read_stations
     return read(key, target, value, time, error=error, footprint=footprint)
+
+
+def stations_in_time_at(
+    key: str, labels: Sequence[str], target: str = "", value: str = ""
+) -> list[Stations | None]:  # fmt: skip
+    """The stations of an upload, or of a trusted file by its path, at each of several times; None where there are none.
+
+    Raises ``InputError`` as `deconditioning.tables.stations.stations_in_time` does.
+    """
+    from deconditioning.datasets.entries import station_titles
+    from deconditioning.tables.stations import stations_in_time
+    from deconditioning.tables.table import read_table
+
+    if key in station_titles():
+        raise InputError(f"The stations '{key}' are of a single time: give a table with a column of dates.")
+    table = _table(*path_of(key)) if key.startswith(UPLOAD) else read_table(key)
+    return stations_in_time(table, labels, target, value)
 
 
 def regions_at(

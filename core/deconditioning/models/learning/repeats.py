@@ -14,7 +14,7 @@ from torch import Tensor
 from deconditioning import linalg
 from deconditioning.bag_sums.moving import BagGram
 from deconditioning.errors import Check
-from deconditioning.models.conditioning import observation_noise
+from deconditioning.models.conditioning import observation_noise, with_errors
 from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.term_bags import bag_gram_of
 from deconditioning.observations import IndirectData
@@ -57,6 +57,7 @@ def covariance_of_targets(
         weights = linalg.identity(len(data.targets), data.targets)
     contamination = trainable.model.contamination(data)
     noise = observation_noise(weights, trainable.noise, trainable.point_noise, contamination)
+    noise = with_errors(noise, data, trainable.noise, trainable.representativeness)
     return weights, weights.T @ gram @ weights + (noise if unknown is None else noise + unknown(gram))
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from scipy.special import ndtr
 
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.engine.reporting import NoReport
@@ -30,9 +31,12 @@ from deconditioning.period.correlation import TimeCorrelation, days_of
 from deconditioning.period.joint import linked_errors
 from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series, SeriesFile, scale_of
+from deconditioning.wording import number
 
 #: Nodes of the quadrature over z; times that the correlation of all pixels counts for; the largest correlation.
 _NODES, _PRIOR_TIMES, _MOST = 9, 10.0, 0.98
+#: A share below which its digits say nothing.
+_SMALL_SHARE = 1e-4
 
 _Two = Callable[[Any, Any], Any]
 
@@ -64,8 +68,28 @@ def downscale_pair(
         joined = replace(training, predictors=_with(training.predictors, *other))
         parts.append(predicted_with_archive(series, joined, settings.replace(warp=warp), context))
     ends = _Ends.of(parts[0], parts[1], context)
-    return Pair(*(ends.result(series, training, sign, context)
-                  for series, training, sign in ((lower, trainings[0], -1), (upper, trainings[1], 1))))  # fmt: skip
+    both = [ends.result(series, training, sign, context)
+            for series, training, sign in ((lower, trainings[0], -1), (upper, trainings[1], 1))]  # fmt: skip
+    about = _about_order(*both)
+    return Pair(*(replace(each, diagnostics={**each.diagnostics, **about}) for each in both))
+
+
+def _about_order(lower: PeriodResult, upper: PeriodResult) -> dict[str, Any]:
+    """A sentence on how often the order would be wrong without the constraint, and this share.
+
+    It is the mean of ``P(a > b) = Φ((E a − E b)/√(s_a² + s_b²))`` for independent Gaussians over pixels and times.
+    """
+    above = [
+        ndtr((lower.means[time] - upper.means[time]) / np.hypot(lower.sd(time), upper.sd(time)))
+        for time in range(len(lower.series))
+    ]
+    share, (low, high) = float(np.nanmean(above)), (each.series.problem.long_name for each in (lower, upper))
+    percent = f"{number(100 * share, 2)} %" if share > _SMALL_SHARE else f"less than {100 * _SMALL_SHARE:g} %"
+    sentence = (
+        f"{low[:1].upper()}{low[1:]} is never above {high}; if both were drawn independently, with the same means and "
+        f"sd, it would be above at {percent} of all pixels and times."
+    )
+    return {"order": sentence, "share_above_if_independent": share}
 
 
 def _middle(a: Any, b: Any) -> Any:

@@ -61,6 +61,7 @@ def read_predictors(
                 f"The predictor `{name}` has no times in {fields.name}: name variables that change in time."
             )
     result: list[Series] = []
+    source = replace(source, stations=None, station_footprint="")  # they measure the target
     for name in dict.fromkeys(names):
         like = read_series(source, replace(spec, target=name), opener, words, like)
         result.append(like)

@@ -1,0 +1,107 @@
+"""Options of ``deconditioning downscale`` for many times together, and what they exclude."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from deconditioning.cli.options import Joined
+from deconditioning.errors import InputError
+
+if TYPE_CHECKING:
+    from deconditioning.fields.gridded import Fields
+    from deconditioning.fields.spec import DownscalingSpec
+
+#: Options of one time that have no meaning for several.
+_OF_ONE_TIME = (
+    "polygons",
+    "also",
+    "hide_values",
+    "score_stations",
+    "station_time",
+    "error",
+    "seeds",
+    "html",
+    "pptx",
+    "pdf",
+    "drs",
+    "draws",
+    "quantiles",
+    "effective_resolution",
+    "file_per_grid",
+)
+
+
+def add_times_options(group: Any) -> None:
+    """Add ``--times``, ``--archive``, ``--period``, ``--predictors``, ``--upper`` and those of statistics."""
+    group.add_argument(
+        "--times", nargs="+", metavar="TIME",
+        help="downscale many times together: all, dates or the beginning of dates (2019-03), a range "
+            "(2019-03-01/2019-03-10) or indices (#0/#99); hyperparameters are learned from at most 12 of them",
+    )  # fmt: skip
+    group.add_argument(
+        "--archive", nargs="+", action=Joined, metavar="FINE",
+        help="file or data set of the target at high resolution over a training period, whose climatology and "
+            "covariance are the prior (with --times)",
+    )  # fmt: skip
+    group.add_argument(
+        "--period", nargs="+", metavar="TIME",
+        help="the training period of --archive, as for --times (default: its times that are not downscaled)",
+    )  # fmt: skip
+    group.add_argument(
+        "--predictors", nargs="+", metavar="VARIABLE",
+        help="other variables of the target's file, such as winds, whose coarse values predict the target through "
+            "their covariance with it in the archive; used if they lower the left-out CRPS",
+    )  # fmt: skip
+    group.add_argument(
+        "--upper", metavar="VARIABLE",
+        help="a variable that the target is never above, such as the day's highest temperature beside the lowest: both "
+            "are downscaled together with --archive, and the file has its fields as upper_mean, upper_sd, …",
+    )  # fmt: skip
+    group.add_argument(
+        "--statistics", nargs="+", metavar="NAME",
+        help="statistics of the period with their uncertainty, from joint draws: mean, month, season, max, min, trend, "
+            "above=VALUE, below=VALUE (counts of times), spell_above=, spell_below= (longest run), degree_days_above=, "
+            "degree_days_below= (sum over days), return=YEARS (return level)",
+    )  # fmt: skip
+    group.add_argument("--realizations", type=int, default=50, metavar="N", help="joint draws for --statistics (50)")
+
+
+def hint_of_times(fields: "Fields", spec: "DownscalingSpec") -> str | None:
+    """What to say if a target with several times is downscaled at one that nobody chose; None otherwise."""
+    from deconditioning.period.times import time_dimension
+
+    try:
+        dim = time_dimension(fields, spec.target)
+    except InputError:
+        return None
+    chosen = {**spec.select, **spec.coarse_select}
+    if dim in chosen or f"{spec.target}:{dim}" in chosen:
+        return None
+    labels = fields.check(spec.target).extra[dim]
+    return (
+        f"`{spec.target}` has {len(labels)} times and only one is downscaled: `--select {dim}=…` chooses it, and "
+        "`--times all` downscales all."
+    )
+
+
+def of_a_period(options: argparse.Namespace) -> bool:
+    """Whether many times are to be downscaled; ``InputError`` for options that cannot be combined with that."""
+    if options.period and not options.archive:
+        raise InputError("`--period` is the training period of `--archive`: add the file, or choose with `--times`.")
+    if options.predictors and not options.archive:
+        raise InputError("`--predictors` are learned from an archive: add `--archive` and `--times`.")
+    if options.upper and not options.archive:
+        raise InputError("`--upper` needs the archive of both variables: add `--archive` and `--times`.")
+    if options.archive and not options.times:
+        raise InputError("`--archive` is a prior for many times: choose them with `--times`, or give `--times all`.")
+    if options.statistics and not options.output:
+        raise InputError("`--statistics` are written to the file: add `--output`.")
+    if not options.times:
+        if options.statistics:
+            raise InputError("`--statistics` need many times: choose them with `--times`, or give `--times all`.")
+        return False
+    unsuitable = [name for name in _OF_ONE_TIME if getattr(options, name, None)]
+    if unsuitable:
+        raise InputError(
+            f"`--{unsuitable[0].replace('_', '-')}` applies to a single time: leave it out, or leave out `--times`."
+        )
+    return True
