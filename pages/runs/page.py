@@ -14,6 +14,13 @@ from pages.runs.label import bring_back
 from pages.runs.library import library
 from pages.runs.overview import overview, states
 
+#: What happens with a run, one paragraph each.
+_COURSE = (
+    "**While it runs** you see its progress here and can cancel it. It continues when you leave the page.",
+    "**When it ends** its maps, scores, settings and seed stay here. Run it again, or download it as NetCDF.",
+    "**Afterwards** compare up to six runs, name and star them, and send others a link to view one.",
+)
+
 
 def main() -> None:
     """Draw the page."""
@@ -50,27 +57,19 @@ def empty() -> None:
         "hyperparameters from a field, or a sweep over settings."
     )
     page_door("downscaling", "Open page Downscaling and press Learn", icon=":material/grid_on:")
-    first, second, third = st.columns(3)
-    with first, st.container(border=True, height="stretch"):
-        st.markdown(
-            "**While it runs** you see its progress here and can cancel it. It continues when you leave the page."
-        )
-    with second, st.container(border=True, height="stretch"):
-        st.markdown(
-            "**When it ends** its maps, scores, settings and seed stay here. Run it again, or download it as NetCDF."
-        )
-    with third, st.container(border=True, height="stretch"):
-        st.markdown("**Afterwards** compare up to six runs, name and star them, and send others a link to view one.")
-    st.markdown(
-        "You can also start runs on the method pages: **Learn** on the two pages below, **Sweep** in the tools of most "
-        "pages."
-    )
-    with st.container(horizontal=True):
-        for folder in ("swiss_roll", "sparse_representation"):
-            page = page_in(folder)
-            page_link(folder, page.title, icon=page.icon)
-    st.markdown("What comes out of a run on page Downscaling, here for the worked example:")
-    st.html(result())
+    pictures, words = st.columns([5, 3], gap="large")
+    with pictures:
+        st.markdown("What comes out of a run on page Downscaling, here for the worked example:")
+        st.html(result())
+    with words:
+        for text in _COURSE:
+            with st.container(border=True):
+                st.markdown(text)
+        st.markdown("Runs also begin on the method pages: by **Learn** on these two, by **Sweep** on most.")
+        with st.container(horizontal=True):
+            for folder in ("swiss_roll", "sparse_representation"):
+                page = page_in(folder)
+                page_link(folder, page.title, icon=page.icon)
 
 
 main()

@@ -11,7 +11,7 @@ const BLOCK = 'p, li, td, th, figcaption, dd, dt, div';
 const UNIT = '[\\p{L}\\p{N}_]';
 const byLength = WORDS.flatMap((word, index) => word.forms.split('|').map(form => ({ form, index })))
   .sort((a, b) => b.form.length - a.form.length);
-const PATTERN = new RegExp(`(?<!${UNIT}|\\p{L}[-’']|/)(?:${byLength.map(({ form }) => `(${form})`).join('|')})(?!${UNIT})`, 'gu');
+const PATTERN = new RegExp(`(?<!${UNIT}|\\p{L}[-’']|/|\\b[Pp]age )(?:${byLength.map(({ form }) => `(${form})`).join('|')})(?!${UNIT})`, 'gu');
 const wordOf = found => byLength[found.slice(1).findIndex(part => part !== undefined)].index;
 
 const tails = new WeakMap(); // a text node of React's → what was cut from it and the nodes that show it now
