@@ -5,7 +5,9 @@ from dataclasses import replace
 from functools import cache
 
 import torch
+from jaxtyping import Int
 from torch import Tensor
+from torch.utils.weak import WeakIdKeyDictionary
 
 from deconditioning.bag_sums.moving import BagGram, MovingGram, moving_gram, over_pairs
 from deconditioning.bag_sums.radii import RadialTable, tabulate
@@ -23,20 +25,52 @@ from deconditioning.observations import Bags, IndirectData
 
 #: Makes the table of distances between bags, where the grid and memory allow one.
 Tabulates = Callable[[], RadialTable | None]
+#: The table of every bag of a problem, by its bags: models, warps of the target and the check one scale up look at the
+#: same distances. Only the last one is kept, since it may be large.
+_LAST = WeakIdKeyDictionary()
 
 
 def distances_of(
-    problem: DownscalingProblem, bags: Bags, points: Tensor, device: torch.device, check: Check
-) -> Tabulates:
-    """Makes the table of all pixels of ``bags``, whose rows are these pixels; once, however often it is asked for."""
+    problem: DownscalingProblem, bags: Bags, points: Tensor, device: torch.device, check: Check,
+    among: Int[Tensor, " n"] | None = None,
+) -> Tabulates:  # fmt: skip
+    """Makes the table of all pixels of ``bags``, whose rows are these pixels; once, however often it is asked for.
+
+    ``among`` (n,) are their places among the bags of the problem's `joint_data` and, behind them, the targets'
+    footprints, whose table is made once for all; None if they are not among these.
+    """
 
     @cache
     def table() -> RadialTable | None:
-        """The table of distances; None if the pixels are on no regular grid."""
-        layout = grid_layout(problem)
-        return None if layout is None else tabulate(bags.to(device), layout.to(device), points.to(device), check)
+        """The table of distances; None if the pixels are on no regular grid, or if it would be too large."""
+        whole, count = (None, 0) if among is None else _every_distance(problem, device, check)
+        if among is None or whole is None:
+            return _tabulated(problem, bags, points, device, check)
+        return whole if len(among) == count else whole.only(among.to(device))
 
     return table
+
+
+def _every_distance(problem: DownscalingProblem, device: torch.device, check: Check) -> tuple[RadialTable | None, int]:
+    """The table of every bag and footprint of a problem, None where there can be none, and how many these are."""
+    known = _LAST.get(problem.data.bags, {})
+    if device not in known:
+        bags, points = problem.joint_data.bags, torch.as_tensor(problem.joint_pixel)
+        if problem.data.footprints is not None:
+            bags = Bags.joined([bags, problem.data.footprints])
+            points = torch.cat([points, pixels_of_footprints(problem)])
+        known = {device: (_tabulated(problem, bags, points, device, check), bags.count)}
+        _LAST.clear()
+        _LAST[problem.data.bags] = known
+    result: tuple[RadialTable | None, int] = known[device]
+    return result
+
+
+def _tabulated(
+    problem: DownscalingProblem, bags: Bags, points: Int[Tensor, " N"], device: torch.device, check: Check
+) -> RadialTable | None:
+    layout = grid_layout(problem)
+    return None if layout is None else tabulate(bags.to(device), layout.to(device), points.to(device), check)
 
 
 def on_every_pixel(
@@ -60,14 +94,15 @@ def learning_gram(
     """K̄ that learning looks at where that is more than the few points of ``small``, and whether nothing but few points
     of terms that vary little in a cell is left."""
     if not spec.model.looks_at_footprints:
-        rows = torch.as_tensor(problem.joint_pixel)
-        table = distances_of(problem, data.bags, rows, small.targets.device, check)
+        rows, among = torch.as_tensor(problem.joint_pixel), torch.arange(data.bags.count)
+        table = distances_of(problem, data.bags, rows, small.targets.device, check, among)
         moving_gram = on_every_pixel(problem, spec, small.bags, table, check)
         return moving_gram, moving_gram is not None and all(moving_gram.tabulated)
     rest, local = bags_of_terms(spec, small, columns_of(problem).place)
     assert data.footprints is not None
     alone = replace(spec, kernel=local.of(spec.kernel))
-    table = distances_of(problem, data.footprints, pixels_of_footprints(problem), small.targets.device, check)
+    among, rows = data.bags.count + torch.arange(data.footprints.count), pixels_of_footprints(problem)
+    table = distances_of(problem, data.footprints, rows, small.targets.device, check, among)
     moving_gram = on_every_pixel(problem, alone, local.bags, table, check)
     if moving_gram is None:
         return None, False

@@ -8,7 +8,7 @@ import torch
 
 from deconditioning.bag_sums.by_term import PartedPicture
 from deconditioning.bag_sums.cached_terms import SumsStore
-from deconditioning.downscaling import interactive
+from deconditioning.downscaling import interactive, learning_data
 from deconditioning.downscaling.checks.learning_check import LearningCheck
 from deconditioning.downscaling.checks.one_scale_up import moments, one_scale_up
 from deconditioning.downscaling.checks.problem_one_scale_up import problem_one_scale_up
@@ -146,6 +146,22 @@ def test_every_pixel_of_the_place_is_seen_one_scale_up(given):
     stacked = bag_gram_of(spec, scene.data, columns_of(given).place)(kernel)
     assert torch.allclose(pairs.of_larger(kernel), stacked, atol=1e-9)
     assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(table.across(kernel), pairs.across(kernel), strict=True))
+
+
+def test_one_table_of_distances_serves_the_check_and_every_model(monkeypatch):
+    """The same K̄ as from tables of their own, whose radii are others."""
+    fresh, made = problem(), []
+    tabulated = learning_data.tabulate
+    monkeypatch.setattr(learning_data, "tabulate", lambda *given: made.append(1) or tabulated(*given))
+    one_scale_up(fresh, DownscaleSettings(**ONE), never)
+    learn_model(fresh, DownscaleSettings("partial_cmp", choose=False, **QUICK))
+    assert len(made) == 1
+    scene, cpu = problem_one_scale_up(fresh, replace(PARTIAL, points=9)), torch.device("cpu")
+    shared, alone = (distances_of(fresh, scene.bags, scene.points, cpu, never, each)() for each in (scene.among, None))
+    assert len(made) == 2
+    for lengthscale in (0.05, 0.7, 9.0):
+        grams = [table.gram(torch.exp(-table.radii / lengthscale)) for table in (shared, alone)]
+        assert torch.allclose(*grams, atol=1e-8)
 
 
 @pytest.fixture(scope="module")
