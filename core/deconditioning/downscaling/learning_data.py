@@ -11,6 +11,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from deconditioning.bag_sums.moving import BagGram, MovingGram, moving_gram, over_pairs
 from deconditioning.bag_sums.radii import RadialTable, tabulate
+from deconditioning.bag_sums.routes import by_features, by_radii
 from deconditioning.downscaling.pictures.layouts import grid_layout
 from deconditioning.downscaling.prediction import bags_inside, pixels_of_footprints, reads_bags
 from deconditioning.downscaling.starting import columns_of, coordinate_names
@@ -20,7 +21,7 @@ from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models import defaults
 from deconditioning.models.sparse.coreset import coreset
 from deconditioning.models.spec import ModelSpec
-from deconditioning.models.term_bags import bags_of_terms, block_diagonal
+from deconditioning.models.term_bags import bags_of_terms, block_diagonal, separate_bags
 from deconditioning.observations import Bags, IndirectData
 
 #: Makes the table of distances between bags, where the grid and memory allow one.
@@ -109,10 +110,24 @@ def learning_gram(
     return block_diagonal([(rest, over_pairs(rest.bags, check)), (local, moving_gram)]), False
 
 
-def thinned(data: IndirectData, points: int, seed: int) -> IndirectData:
-    """The data with few points per bag (k-means), and per footprint."""
-    footprints = None if data.footprints is None else coreset(data.footprints, points, seed)
-    return replace(data, bags=coreset(data.bags, points, seed), footprints=footprints)
+def distances_suffice(problem: DownscalingProblem, spec: ModelSpec, device: torch.device, check: Check) -> bool:
+    """Whether a model looks at nothing of the targets' footprints but the distances between them."""
+    footprints, layout = problem.data.footprints, grid_layout(problem)
+    if footprints is None or not (spec.model.looks_at_footprints and bags_inside(problem)):
+        return False
+    local = separate_bags(spec, columns_of(problem).place, problem.data.bags, footprints)[1].of(spec.kernel)
+    known = (
+        by_radii(term, layout, problem.columns) or by_features([factor.kind for factor in term.factors])
+        for term in local.terms
+    )
+    return all(known) and _every_distance(problem, device, check)[0] is not None
+
+
+def thinned(data: IndirectData, points: int, seed: int, *, footprints: bool = True) -> IndirectData:
+    """The data with few points per bag (k-means), and per footprint unless these are to stay whole."""
+    few = data.footprints
+    few = coreset(few, points, seed) if footprints and few is not None else few
+    return replace(data, bags=coreset(data.bags, points, seed), footprints=few)
 
 
 def centre_of_priors(problem: DownscalingProblem, spec: ModelSpec, bags: Bags) -> KernelSpec | None:

@@ -229,7 +229,7 @@ def test_pseudo_targets_that_are_taken_for_measurements_are_told(given, monkeypa
     data = matched_data(given, spec)
     assert predict(spec, data, given).notes == ()
     monkeypatch.setattr(pseudo_targets, "DENSE_LIMIT", 9)
-    bare = matched_data(given, spec)
+    bare = matched_data(replace(given, data=replace(given.data)), spec)
     assert bare.covariance is None and torch.equal(bare.targets, data.targets)
     found = predict(spec, bare, given)
     assert f"The {bare.bags.count} pseudo-targets are treated as measurements" in found.notes[0]
