@@ -29,6 +29,8 @@ Tabulates = Callable[[], RadialTable | None]
 #: The table of every bag of a problem, by its bags: models, warps of the target and the check one scale up look at the
 #: same distances. Only the last one is kept, since it may be large.
 _LAST = WeakIdKeyDictionary()
+#: Bags and footprints beyond which each part has a table of its own: all pairs of them take 500 MB while it is made.
+_TOGETHER = 5000
 
 
 def distances_of(
@@ -60,7 +62,8 @@ def _every_distance(problem: DownscalingProblem, device: torch.device, check: Ch
         if problem.data.footprints is not None:
             bags = Bags.joined([bags, problem.data.footprints])
             points = torch.cat([points, pixels_of_footprints(problem)])
-        known = {device: (_tabulated(problem, bags, points, device, check), bags.count)}
+        whole = _tabulated(problem, bags, points, device, check) if bags.count <= _TOGETHER else None
+        known = {device: (whole, bags.count)}
         _LAST.clear()
         _LAST[problem.data.bags] = known
     result: tuple[RadialTable | None, int] = known[device]

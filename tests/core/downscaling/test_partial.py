@@ -148,6 +148,15 @@ def test_every_pixel_of_the_place_is_seen_one_scale_up(given):
     assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(table.across(kernel), pairs.across(kernel), strict=True))
 
 
+def test_too_many_cells_for_one_table_have_several(given, monkeypatch):
+    scene, cpu = problem_one_scale_up(given, replace(PARTIAL, points=9)), torch.device("cpu")
+    one = distances_of(given, scene.bags, scene.points, cpu, never, scene.among)()
+    monkeypatch.setattr(learning_data, "_TOGETHER", 1)
+    other = distances_of(problem(), scene.bags, scene.points, cpu, never, scene.among)()
+    assert torch.allclose(*(each.gram(torch.exp(-each.radii)) for each in (one, other)), atol=1e-8)
+    assert not learning_data.distances_suffice(problem(), starting_spec(given, PARTIAL), cpu, never)
+
+
 def test_one_table_of_distances_serves_the_check_and_every_model(monkeypatch):
     """The same K̄ as from tables of their own, whose radii are others."""
     fresh, made = problem(), []
