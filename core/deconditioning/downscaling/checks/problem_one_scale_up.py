@@ -79,7 +79,8 @@ def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSetting
         return None
     bags, points = problem.data.bags, torch.as_tensor(problem.bag_pixel)
     scored, known = torch.as_tensor(targets.item), np.arange(len(targets.item))
-    among: Tensor | None = torch.arange(bags.count)
+    every = torch.arange(bags.count)
+    among: Tensor | None = every
     footprint_shares, parts = None, [coreset(bags, settings.points, settings.seed)]  # the points that are learned from
     if not problem.matched:
         footprints, rows, known = _footprints(problem, targets)
@@ -90,7 +91,7 @@ def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSetting
         bags = Bags.joined([bags, footprints])
         points = torch.cat([points, rows])
         items = torch.as_tensor(targets.item[known])
-        among = None if problem.data.footprints is None else torch.cat([among, problem.data.bags.count + items])
+        among = None if problem.data.footprints is None else torch.cat([every, len(every) + items])
     device, cells = choose(settings.device), Bags.joined(parts)
     shares = _shares(joined, cells.count)
     if not problem.matched and len(known) == len(targets.item):
