@@ -58,10 +58,9 @@ def cholesky(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Factor:
     """
     _refuse_infinite(matrix, name)
     scale = float(matrix.detach().diagonal().mean())
-    unit = identity(len(matrix), matrix)
     for relative in _JITTERS:
         jitter = relative * scale
-        raised = matrix + jitter * unit if jitter else matrix
+        raised = matrix + jitter * identity(len(matrix), matrix) if jitter else matrix
         lower, failed = _factored(raised)
         if not bool(failed):
             return Factor(lower, jitter)

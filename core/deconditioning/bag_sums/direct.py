@@ -20,12 +20,14 @@ from deconditioning.bag_sums.gradients import (
     cross_with_gradients,
     diagonal_with_gradients,
     fits,
+    gaussian_gram,
     gram_with_gradients,
+    is_gaussian,
     leaves,
 )
 from deconditioning.errors import Check, never
 from deconditioning.kernels.fused import Tiles
-from deconditioning.kernels.tiles import evaluate
+from deconditioning.kernels.tiles import evaluate, part_of
 
 #: Entries of one kernel tile (float64: 4 MB each; a few are alive at a time).
 TILE = 1 << 19
@@ -73,12 +75,27 @@ def gram(
     if _parameters(kernel) and fits(kernel, count**2):
         return OnePass.apply(lambda: gram_with_gradients(kernel, bags, tile, check), *leaves(kernel))
     if not _parameters(kernel):
-        return _plain_gram(kernel, bags, tile, check)
+        return _without_gradient(kernel, bags, tile, check)
     pieces = []
     for i, row in enumerate(bags.blocks):
         for column in bags.blocks[i:]:
             pieces.append(_gram_piece(kernel, bags, row, column, tile, check))
     return _differentiable(kernel, pieces, (count, count), bags.bags.inputs)
+
+
+def _without_gradient(
+    kernel: gpytorch.kernels.Kernel, bags: SortedBags, tile: int, check: Check
+) -> Float[Tensor, "B B"]:
+    """``K̄`` without gradient: Gaussian terms of bags of about the same size by products of matrices, the rest by
+    tiles."""
+    even = bags.even if any(is_gaussian(term) for term in kernel.kernels) else None
+    if even is None:
+        return _plain_gram(kernel, bags, tile, check)
+    found = [gaussian_gram(term, even, check) if is_gaussian(term) else None for term in kernel.kernels]
+    rest = tuple(index for index, each in enumerate(found) if each is None)
+    parts = [each for each in found if each is not None]
+    parts += [_plain_gram(part_of(kernel, rest), bags, tile, check)] if rest else []
+    return parts[0] if len(parts) == 1 else torch.stack(parts).sum(0)
 
 
 def _plain_gram(kernel: gpytorch.kernels.Kernel, bags: SortedBags, tile: int, check: Check) -> Float[Tensor, "B B"]:

@@ -103,14 +103,13 @@ class _Tabulated:
     tables: dict[tuple[int, ...], PointDistances | None] = field(default_factory=dict)
 
     def __call__(self, kernel: gpytorch.kernels.Kernel) -> Float[Tensor, "B B"]:
-        rest = [term for term in kernel.kernels if by_features([each.family for each in term.base_kernel.kernels])]
-        result = []
-        for term in kernel.kernels:
-            if term not in rest:
-                part = self._part(term.base_kernel)
-                result += [] if part is None else [term.outputscale * part]
-                rest += [term] if part is None else []
-        return torch.stack([*result, *over_points(rest, self.bags, self.check)]).sum(0)
+        rest, result = list[int](), list[Tensor]()
+        for index, term in enumerate(kernel.kernels):
+            few = by_features([each.family for each in term.base_kernel.kernels])
+            part = None if few else self._part(term.base_kernel)
+            result += [] if part is None else [term.outputscale * part]
+            rest += [index] if part is None else []
+        return torch.stack([*result, *over_points(kernel, rest, self.bags, self.check)]).sum(0)
 
     def _part(self, product: gpytorch.kernels.Kernel) -> Tensor | None:
         """``K̄`` of a product of factors at unit scale, None if only pairs will do."""

@@ -27,6 +27,8 @@ MOST_ENTRIES = 50_000_000
 _TILE, _ROWS = 40_000, 200
 #: Sums over the points of bags in rows that are held at once.
 _MOST_SUMS = 2_000_000
+#: Squared distance from the middle, in lengthscales, above which a product leaves too few digits of a distance.
+_FAR = 1e4
 
 
 class _Scaled:
@@ -106,12 +108,12 @@ def gram_with_gradients(
     Gaussian terms of bags of about the same size go by products of matrices, the others tile by tile.
     """
     with torch.no_grad():
-        even = bags.even if any(_is_gaussian(term) for term in kernel.kernels) else None
-        others = [term for term in kernel.kernels if even is None or not _is_gaussian(term)]
+        even = bags.even if any(is_gaussian(term) for term in kernel.kernels) else None
+        others = [term for term in kernel.kernels if even is None or not is_gaussian(term)]
         totals, slopes = _by_tiles(others, bags, tile, check)
         parts = list(slopes.split([sum(leaf.numel() for leaf in _leaves_of(term)) for term in others]))
         for place, term in enumerate(kernel.kernels):
-            if even is not None and _is_gaussian(term):
+            if even is not None and is_gaussian(term):
                 total, slope = _gaussian_with_gradients(term, even, check)
                 totals += total
                 parts.insert(place, slope)
@@ -257,7 +259,7 @@ def _product(values: list[Tensor]) -> Tensor:
     return out
 
 
-def _is_gaussian(term: gpytorch.kernels.Kernel) -> bool:
+def is_gaussian(term: gpytorch.kernels.Kernel) -> bool:
     """Whether every factor of a term is Gaussian."""
     return all(isinstance(factor.family, Gaussian) for factor in term.base_kernel.kernels)
 
@@ -266,11 +268,8 @@ def _gaussian_with_gradients(
     term: gpytorch.kernels.Kernel, bags: EvenBags, check: Check
 ) -> tuple[Float[Tensor, "B B"], Float[Tensor, "p B B"]]:
     """``K̄`` of a term whose factors are Gaussian, and its derivatives in the scale and in each lengthscale."""
-    scale, factors = term.outputscale.detach(), list(term.base_kernel.kernels)
-    columns = torch.cat([factor.active_dims for factor in factors])
-    lengthscales = [factor.lengthscale.detach().flatten() for factor in factors]
-    wide = [each.expand(len(factor.active_dims)) for each, factor in zip(lengthscales, factors, strict=True)]
-    unit, squares = _gaussian_sums(bags.points[:, :, columns] / torch.cat(wide), bags.weights, check)
+    scale, (scaled, lengthscales, wide) = term.outputscale.detach(), _scaled_points(term, bags)
+    unit, squares = _gaussian_sums(scaled, bags.weights, check, scaled.shape[2])
     parts = squares.split([len(each) for each in wide])
     pairs = zip(lengthscales, parts, strict=True)
     slopes = [part.sum(0, keepdim=True) if len(each) == 1 else part for each, part in pairs]
@@ -278,22 +277,42 @@ def _gaussian_with_gradients(
     return scale * unit, torch.cat([unit[None], factor[:, None, None] * torch.cat(slopes)])
 
 
+def gaussian_gram(term: gpytorch.kernels.Kernel, bags: EvenBags, check: Check) -> Float[Tensor, "B B"] | None:
+    """``K̄`` of a term whose factors are Gaussian, without gradient; None if points are too many lengthscales apart."""
+    with torch.no_grad():
+        scaled = _scaled_points(term, bags)[0]
+        if float(scaled.square().sum(2).max()) > _FAR:
+            return None
+        return term.outputscale.detach() * _gaussian_sums(scaled, bags.weights, check, 0)[0]
+
+
+def _scaled_points(
+    term: gpytorch.kernels.Kernel, bags: EvenBags
+) -> tuple[Float[Tensor, "B k c"], list[Tensor], list[Tensor]]:
+    """Points in lengthscales of the term's factors, these, and these for every column."""
+    factors = list(term.base_kernel.kernels)
+    columns = torch.cat([factor.active_dims for factor in factors])
+    lengthscales = [factor.lengthscale.detach().flatten() for factor in factors]
+    wide = [each.expand(len(factor.active_dims)) for each, factor in zip(lengthscales, factors, strict=True)]
+    return bags.points[:, :, columns] / torch.cat(wide), lengthscales, wide
+
+
 def _gaussian_sums(
-    scaled: Float[Tensor, "B k c"], weights: Float[Tensor, "B k"], check: Check
-) -> tuple[Float[Tensor, "B B"], Float[Tensor, "c B B"]]:
+    scaled: Float[Tensor, "B k c"], weights: Float[Tensor, "B k"], check: Check, columns: int
+) -> tuple[Float[Tensor, "B B"], Float[Tensor, "columns B B"]]:
     """``K̄_ij = Σ_{l∈i, r∈j} w_l w_r e^{−½|u_l − u_r|²}`` of scaled points u, and the same sums with ``(u_l − u_r)²`` of
-    each column as a factor, ``ℓ ∂K̄/∂ℓ``; the rounding error is that of ``|u|²``."""
-    count, each, width = scaled.shape
-    flat = scaled.reshape(-1, width)
+    each of the first ``columns`` as a factor, ``ℓ ∂K̄/∂ℓ``; the rounding error is that of ``|u|²``."""
+    (count, each, _), asked = scaled.shape, scaled[:, :, :columns]
+    flat, of_slopes = scaled.reshape(count * each, -1), asked.reshape(count * each, columns)
     half, ones = -0.5 * flat.square().sum(1, keepdim=True), flat.new_ones(len(flat), 1)
     left, right = torch.cat([flat, half, ones], dim=1), torch.cat([flat, ones, half], dim=1).T.contiguous()
-    powers = torch.cat([torch.ones_like(scaled[:, :, :1]), scaled, scaled.square()], dim=2) * weights[:, :, None]
-    total, slopes = flat.new_empty(count, count), flat.new_empty(width, count, count)
-    step = max(1, min(_ROWS // each, _MOST_SUMS // ((1 + 2 * width) * len(flat))))
+    powers = torch.cat([torch.ones_like(scaled[:, :, :1]), asked, asked.square()], dim=2) * weights[:, :, None]
+    total, slopes = flat.new_empty(count, count), flat.new_empty(columns, count, count)
+    step = max(1, min(_ROWS // each, _MOST_SUMS // ((1 + 2 * columns) * len(flat))))
     for first in range(0, count, step):
         last, begin = min(first + step, count), first * each
         sums = _over_rows(left[begin : last * each], right[:, begin:], powers[first:last], check)
-        parts = _over_columns(sums, flat[begin:], weights.flatten()[begin:], each)
+        parts = _over_columns(sums, of_slopes[begin:], weights.flatten()[begin:], each)
         total[first:last, first:], slopes[:, first:last, first:] = parts[0], parts[1:]
         total[first:, first:last], slopes[:, first:, first:last] = parts[0].T, parts[1:].transpose(1, 2)
     return total, slopes
@@ -321,7 +340,7 @@ def _over_columns(
 ) -> Float[Tensor, "kinds b bags"]:
     """The kernel's sums over pairs of bags, then those of each column, from sums over rows with weights 1, u and u²."""
     bags, _, size = sums.shape
-    first, second = sums[:, 1:].chunk(2, dim=1)
+    first, second = sums[:, 1 : 1 + points.shape[1]], sums[:, 1 + points.shape[1] :]
     plain = sums[:, 0]
     parts = [plain * weights]
     for index, column in enumerate(points.T):

@@ -2,7 +2,7 @@
 others over few points per bag.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import gpytorch
@@ -16,7 +16,7 @@ from deconditioning.bag_sums.radii import RadialTable
 from deconditioning.bag_sums.routes import Layout, by_features, by_radii
 from deconditioning.errors import Check, never
 from deconditioning.kernels.spec import KernelSpec
-from deconditioning.kernels.tiles import features_of, in_column, product_of
+from deconditioning.kernels.tiles import features_of, in_column, part_of, product_of
 from deconditioning.observations import Bags
 
 #: ``K̄`` (B, B) of a kernel, differentiable in its parameters.
@@ -26,20 +26,24 @@ BagGram = Callable[[gpytorch.kernels.Kernel], Tensor]
 def over_pairs(bags: Bags, check: Check = never) -> BagGram:
     """``K̄`` over every pair of points."""
     ordered = sort_bags(bags)
-    return lambda kernel: torch.stack(list(over_points(list(kernel.kernels), ordered, check))).sum(0)
+    return lambda kernel: torch.stack(list(over_points(kernel, range(len(kernel.kernels)), ordered, check))).sum(0)
 
 
-def over_points(terms: list[gpytorch.kernels.Kernel], bags: SortedBags, check: Check) -> Iterator[Tensor]:
-    """``K̄`` of degenerate terms through the bag means of their features, then of all others together."""
-    pairs = []
-    for term in terms:
+def over_points(
+    kernel: gpytorch.kernels.Kernel, terms: Iterable[int], bags: SortedBags, check: Check
+) -> Iterator[Tensor]:
+    """``K̄`` of some terms of a kernel: of degenerate ones through the bag means of their features, then of all others
+    together."""
+    pairs: tuple[int, ...] = ()
+    for index in terms:
+        term = kernel.kernels[index]
         if by_features([factor.family for factor in term.base_kernel.kernels]):
             means = bags.bags.mean(features_of(term, bags.bags.inputs))
             yield term.outputscale * (means @ means.T)
         else:
-            pairs.append(term)
+            pairs += (index,)
     if pairs:
-        yield gram(gpytorch.kernels.AdditiveKernel(*pairs), bags, check=check)
+        yield gram(part_of(kernel, pairs), bags, check=check)
 
 
 def at_radii(kernel: gpytorch.kernels.Kernel, radii: Float[Tensor, " R"], axis: int) -> Float[Tensor, " R"]:
@@ -64,8 +68,8 @@ class MovingGram:
 
     def __call__(self, kernel: gpytorch.kernels.Kernel) -> Float[Tensor, "B B"]:
         """``K̄`` (B, B)."""
-        rest = [term for term, known in zip(kernel.kernels, self.tabulated, strict=True) if not known]
-        result = list(over_points(rest, self.few, self.check))
+        rest = [index for index, known in enumerate(self.tabulated) if not known]
+        result = list(over_points(kernel, rest, self.few, self.check))
         for term, known in zip(kernel.kernels, self.tabulated, strict=True):
             if known:
                 self.check()

@@ -26,8 +26,8 @@ ERROR = 1e-8
 DENSITY, NODES = 20, 8
 #: Distances that are zero but for rounding, as share of the largest.
 ZERO = 1e-12
-#: Entries a table may have (160 MB), and distances looked at at once.
-MOST_ENTRIES, _AT_ONCE = 20_000_000, 1 << 20
+#: Entries a table may have (160 MB), and distances looked at at once, which stay in a core's cache.
+MOST_ENTRIES, _AT_ONCE = 20_000_000, 1 << 16
 #: Groups looked at, of those farthest apart and of the nearest, before all of them are.
 _EXTREMES = 8
 

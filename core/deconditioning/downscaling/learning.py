@@ -15,7 +15,7 @@ from deconditioning.downscaling.checks.learning_check import LearningCheck, bett
 from deconditioning.downscaling.checks.one_scale_up import one_scale_up
 from deconditioning.downscaling.checks.patches import some_cells
 from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
-from deconditioning.downscaling.learning_data import centre_of_priors, learning_gram, thinned
+from deconditioning.downscaling.learning_data import centre_of_priors, distances_suffice, learning_gram, thinned
 from deconditioning.downscaling.prediction import matched_data, reads_bags
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.stages import choose_stage, ran_away
@@ -113,8 +113,9 @@ def _learned(problem: DownscalingProblem, settings: DownscaleSettings, context: 
     start, columns, options = starting_spec(problem, settings), columns_of(problem), settings.learning()
     whole_map, problem = problem, some_cells(problem, settings.seed) if settings.kind.on_bags else problem
     matched = matched_data(problem, start, context.check)
-    small = thinned(matched, settings.points, settings.seed).to(choose(settings.device))
-    every, whole, check = None, False, context.check
+    every, whole, check, device = None, False, context.check, choose(settings.device)
+    by_distances = bool(settings.every_pixel) and distances_suffice(problem, start, device, check)
+    small = thinned(matched, settings.points, settings.seed, footprints=not by_distances).to(device)
     if settings.every_pixel:
         every, whole = learning_gram(problem, start, small, matched, check)
     looked_at = _looked_at(matched.bags, small.bags, every is not None, whole)

@@ -5,10 +5,13 @@ from dataclasses import replace
 from functools import cache
 
 import torch
+from jaxtyping import Int
 from torch import Tensor
+from torch.utils.weak import WeakIdKeyDictionary
 
 from deconditioning.bag_sums.moving import BagGram, MovingGram, moving_gram, over_pairs
 from deconditioning.bag_sums.radii import RadialTable, tabulate
+from deconditioning.bag_sums.routes import by_features, by_radii
 from deconditioning.downscaling.pictures.layouts import grid_layout
 from deconditioning.downscaling.prediction import bags_inside, pixels_of_footprints, reads_bags
 from deconditioning.downscaling.starting import columns_of, coordinate_names
@@ -18,25 +21,60 @@ from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models import defaults
 from deconditioning.models.sparse.coreset import coreset
 from deconditioning.models.spec import ModelSpec
-from deconditioning.models.term_bags import bags_of_terms, block_diagonal
+from deconditioning.models.term_bags import bags_of_terms, block_diagonal, separate_bags
 from deconditioning.observations import Bags, IndirectData
 
 #: Makes the table of distances between bags, where the grid and memory allow one.
 Tabulates = Callable[[], RadialTable | None]
+#: The table of every bag of a problem, by its bags: models, warps of the target and the check one scale up look at the
+#: same distances. Only the last one is kept, since it may be large.
+_LAST = WeakIdKeyDictionary()
+#: Bags and footprints beyond which each part has a table of its own: all pairs of them take 500 MB while it is made.
+_TOGETHER = 5000
 
 
 def distances_of(
-    problem: DownscalingProblem, bags: Bags, points: Tensor, device: torch.device, check: Check
-) -> Tabulates:
-    """Makes the table of all pixels of ``bags``, whose rows are these pixels; once, however often it is asked for."""
+    problem: DownscalingProblem, bags: Bags, points: Tensor, device: torch.device, check: Check,
+    among: Int[Tensor, " n"] | None = None,
+) -> Tabulates:  # fmt: skip
+    """Makes the table of all pixels of ``bags``, whose rows are these pixels; once, however often it is asked for.
+
+    ``among`` (n,) are their places among the bags of the problem's `joint_data` and, behind them, the targets'
+    footprints, whose table is made once for all; None if they are not among these.
+    """
 
     @cache
     def table() -> RadialTable | None:
-        """The table of distances; None if the pixels are on no regular grid."""
-        layout = grid_layout(problem)
-        return None if layout is None else tabulate(bags.to(device), layout.to(device), points.to(device), check)
+        """The table of distances; None if the pixels are on no regular grid, or if it would be too large."""
+        whole, count = (None, 0) if among is None else _every_distance(problem, device, check)
+        if among is None or whole is None:
+            return _tabulated(problem, bags, points, device, check)
+        return whole if len(among) == count else whole.only(among.to(device))
 
     return table
+
+
+def _every_distance(problem: DownscalingProblem, device: torch.device, check: Check) -> tuple[RadialTable | None, int]:
+    """The table of every bag and footprint of a problem, None where there can be none, and how many these are."""
+    known = _LAST.get(problem.data.bags, {})
+    if device not in known:
+        bags, points = problem.joint_data.bags, torch.as_tensor(problem.joint_pixel)
+        if problem.data.footprints is not None:
+            bags = Bags.joined([bags, problem.data.footprints])
+            points = torch.cat([points, pixels_of_footprints(problem)])
+        whole = _tabulated(problem, bags, points, device, check) if bags.count <= _TOGETHER else None
+        known = {device: (whole, bags.count)}
+        _LAST.clear()
+        _LAST[problem.data.bags] = known
+    result: tuple[RadialTable | None, int] = known[device]
+    return result
+
+
+def _tabulated(
+    problem: DownscalingProblem, bags: Bags, points: Int[Tensor, " N"], device: torch.device, check: Check
+) -> RadialTable | None:
+    layout = grid_layout(problem)
+    return None if layout is None else tabulate(bags.to(device), layout.to(device), points.to(device), check)
 
 
 def on_every_pixel(
@@ -60,24 +98,39 @@ def learning_gram(
     """K̄ that learning looks at where that is more than the few points of ``small``, and whether nothing but few points
     of terms that vary little in a cell is left."""
     if not spec.model.looks_at_footprints:
-        rows = torch.as_tensor(problem.joint_pixel)
-        table = distances_of(problem, data.bags, rows, small.targets.device, check)
+        rows, among = torch.as_tensor(problem.joint_pixel), torch.arange(data.bags.count)
+        table = distances_of(problem, data.bags, rows, small.targets.device, check, among)
         moving_gram = on_every_pixel(problem, spec, small.bags, table, check)
         return moving_gram, moving_gram is not None and all(moving_gram.tabulated)
     rest, local = bags_of_terms(spec, small, columns_of(problem).place)
     assert data.footprints is not None
     alone = replace(spec, kernel=local.of(spec.kernel))
-    table = distances_of(problem, data.footprints, pixels_of_footprints(problem), small.targets.device, check)
+    among, rows = data.bags.count + torch.arange(data.footprints.count), pixels_of_footprints(problem)
+    table = distances_of(problem, data.footprints, rows, small.targets.device, check, among)
     moving_gram = on_every_pixel(problem, alone, local.bags, table, check)
     if moving_gram is None:
         return None, False
     return block_diagonal([(rest, over_pairs(rest.bags, check)), (local, moving_gram)]), False
 
 
-def thinned(data: IndirectData, points: int, seed: int) -> IndirectData:
-    """The data with few points per bag (k-means), and per footprint."""
-    footprints = None if data.footprints is None else coreset(data.footprints, points, seed)
-    return replace(data, bags=coreset(data.bags, points, seed), footprints=footprints)
+def distances_suffice(problem: DownscalingProblem, spec: ModelSpec, device: torch.device, check: Check) -> bool:
+    """Whether a model looks at nothing of the targets' footprints but the distances between them."""
+    footprints, layout = problem.data.footprints, grid_layout(problem)
+    if footprints is None or not (spec.model.looks_at_footprints and bags_inside(problem)):
+        return False
+    local = separate_bags(spec, columns_of(problem).place, problem.data.bags, footprints)[1].of(spec.kernel)
+    known = (
+        by_radii(term, layout, problem.columns) or by_features([factor.kind for factor in term.factors])
+        for term in local.terms
+    )
+    return all(known) and _every_distance(problem, device, check)[0] is not None
+
+
+def thinned(data: IndirectData, points: int, seed: int, *, footprints: bool = True) -> IndirectData:
+    """The data with few points per bag (k-means), and per footprint unless these are to stay whole."""
+    few = data.footprints
+    few = coreset(few, points, seed) if footprints and few is not None else few
+    return replace(data, bags=coreset(data.bags, points, seed), footprints=few)
 
 
 def centre_of_priors(problem: DownscalingProblem, spec: ModelSpec, bags: Bags) -> KernelSpec | None:

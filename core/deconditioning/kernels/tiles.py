@@ -5,12 +5,25 @@ avoid its intermediate copies.
 """
 
 from collections.abc import Callable
+from weakref import WeakKeyDictionary
 
 import gpytorch
 from jaxtyping import Float
 from torch import Tensor
 
 TileFunction = Callable[[Tensor, Tensor], Tensor]
+#: Some terms of kernels that are still in use, by their places: a sum is a module, which takes long to make.
+_PARTS: WeakKeyDictionary[gpytorch.kernels.Kernel, dict[tuple[int, ...], gpytorch.kernels.Kernel]] = WeakKeyDictionary()
+
+
+def part_of(kernel: gpytorch.kernels.Kernel, terms: tuple[int, ...]) -> gpytorch.kernels.Kernel:
+    """The sum of some terms of a kernel, by their places; it shares their parameters."""
+    if terms == tuple(range(len(kernel.kernels))):
+        return kernel
+    known = _PARTS.setdefault(kernel, {})
+    if terms not in known:
+        known[terms] = gpytorch.kernels.AdditiveKernel(*(kernel.kernels[index] for index in terms))
+    return known[terms]
 
 
 def evaluate(kernel: gpytorch.kernels.Kernel, left: Float[Tensor, "n d"], right: Float[Tensor, "m d"]) -> Tensor:

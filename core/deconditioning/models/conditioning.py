@@ -79,8 +79,10 @@ def observation_noise(
 
     Source: Chau et al. 2021, App. E.2.
     """
-    identity = linalg.identity(weights.shape[1], weights)
-    return noise * identity + point_noise * (weights.T * contamination) @ weights
+    alone = noise * linalg.identity(weights.shape[1], weights)
+    if isinstance(point_noise, float) and point_noise == 0:
+        return alone
+    return alone + point_noise * (weights.T * contamination) @ weights
 
 
 def with_errors(

@@ -4,6 +4,7 @@
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from jaxtyping import Float
@@ -56,6 +57,13 @@ class Misfit:
     smoother: Float[Tensor, "B B"]
     relative: Float[Tensor, " M"]
 
+    @cached_property
+    def _form(self) -> Float[Tensor, "B B"]:
+        """G with ``leave_one_bag_out(K̄, H) = Σ_ij G_ij K̄_ij``: ``RᵀR / B``, the rows of I − H over their diagonal."""
+        residual = linalg.identity(len(self.smoother), self.smoother) - self.smoother
+        rows = residual / residual.diagonal()[:, None]
+        return rows.T @ rows / len(rows)
+
     @staticmethod
     def of(grams: MediatorGrams, weights: Float[Tensor, "B M"], regularisation: float | Tensor) -> "Misfit":
         """From the kernels on mediators, with ``query`` among them, and W of the bags."""
@@ -68,7 +76,7 @@ class Misfit:
     def __call__(self, bag_gram: Float[Tensor, "n n"]) -> Float[Tensor, "M M"]:
         """``diag(v)``, from the K̄ of which the bags come first; differentiable."""
         count = len(self.smoother)
-        return torch.diag(leave_one_bag_out(bag_gram[:count, :count], self.smoother) * self.relative)
+        return torch.diag((self._form * bag_gram[:count, :count]).sum() * self.relative)
 
 
 def mediation_covariance(grams: MediatorGrams, weights: Float[Tensor, "B M"]) -> Float[Tensor, "M M"]:

@@ -219,6 +219,15 @@ class NamedModel:
             return data.bags.contamination
         return torch.cat([torch.zeros_like(data.bags.contamination), data.footprints.contamination])
 
+    def covariance(self, weights: Float[Tensor, "n M"] | None, bag_gram: Float[Tensor, "n n"]) -> Float[Tensor, "M M"]:
+        """``WᵀK̄W``, None for ``W = I``. In a partial model K̄ is block-diagonal and W ends with the identity."""
+        if weights is None:
+            return bag_gram
+        if not self.partial:
+            return weights.T @ bag_gram @ weights
+        bags = len(weights) - weights.shape[1]
+        return weights[:bags].T @ bag_gram[:bags, :bags] @ weights[:bags] + bag_gram[bags:, bags:]
+
     def expected(self, weights: Float[Tensor, "n M"], mean: float | Tensor) -> Float[Tensor, " M"]:
         """The targets' prior mean ``Wᵀm̄`` (M,) for a constant mean m of f: ``m Σ_j W_jm``.
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import torch
+from torch.utils.weak import WeakIdKeyDictionary
 
 from deconditioning import linalg
 from deconditioning.errors import Check, never
@@ -12,6 +13,10 @@ from deconditioning.models.indirect_gp import DENSE_LIMIT, Columns, posterior
 from deconditioning.models.learning.learning import LearningOptions, fit_target_gp
 from deconditioning.models.learning.optimise import Report
 from deconditioning.observations import IndirectData
+
+#: The last pseudo-targets of data that are still in use, with what they were made by: learning, the map and its draws
+#: take the same ones.
+_LAST = WeakIdKeyDictionary()
 
 
 def with_pseudo_targets(
@@ -31,7 +36,21 @@ def with_pseudo_targets(
     """
     if data.matched:
         return data
-    fitted, _, _ = fit_target_gp(kernel, data, columns, options or LearningOptions(), report, check)
+    asked = kernel, columns, options or LearningOptions()
+    known: tuple[object, IndirectData] | None = _LAST.get(data)
+    if known is None or known[0] != asked:
+        result, whole = _estimated(kernel, data, columns, asked[2], report, check)
+        known = asked, result
+        if whole:
+            _LAST[data] = known
+    return known[1]
+
+
+def _estimated(
+    kernel: KernelSpec, data: IndirectData, columns: Columns, options: LearningOptions, report: Report, check: Check
+) -> tuple[IndirectData, bool]:
+    """The same, made anew, and whether learning was not cut short."""
+    fitted, optimum, _ = fit_target_gp(kernel, data, columns, options, report, check)
     query = data.query_mediators
     regression = IndirectData(singletons(query), query, query, data.targets, errors=data.errors)
     g = posterior(fitted, regression, Columns(columns.mediators))
@@ -41,6 +60,7 @@ def with_pseudo_targets(
         if len(targets) <= DENSE_LIMIT:
             noise = fitted.noise * linalg.identity(len(targets), targets)
             covariance = g.covariance(data.mediators) + noise
-    return replace(
+    result = replace(
         data, query_mediators=data.mediators, targets=targets, covariance=covariance, footprints=None, errors=None
     )
+    return result, not optimum.cancelled

@@ -16,6 +16,7 @@ from deconditioning.bag_sums.by_term import sees_only
 from deconditioning.bag_sums.moving import BagGram, over_pairs
 from deconditioning.errors import Check, InputError, never
 from deconditioning.kernels.spec import KernelSpec
+from deconditioning.kernels.tiles import part_of
 from deconditioning.models.spec import ModelSpec
 from deconditioning.observations import Bags, IndirectData
 
@@ -33,7 +34,7 @@ class TermBags:
 
     def built(self, kernel: gpytorch.kernels.Kernel) -> gpytorch.kernels.Kernel:
         """The same of one that is built, with its parameters."""
-        return gpytorch.kernels.AdditiveKernel(*(kernel.kernels[index] for index in self.terms))
+        return part_of(kernel, self.terms)
 
 
 def _of_place(kernel: KernelSpec, place: tuple[str, ...]) -> tuple[int, ...]:

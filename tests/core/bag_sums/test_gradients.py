@@ -1,15 +1,18 @@
 """Derivatives of K̄ from one pass: equal to autograd through the plain kernel matrix, whatever the tile."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
-from deconditioning.bag_sums import gradients
+from deconditioning.bag_sums import direct, gradients
 from deconditioning.bag_sums.blocks import sort_bags
 from deconditioning.bag_sums.direct import cross_with_gradient, diagonal, gram
-from deconditioning.bag_sums.gradients import fits, in_one_pass
+from deconditioning.bag_sums.gradients import fits, gaussian_gram, in_one_pass
 from deconditioning.errors import never
 from deconditioning.kernels.families.registry import FAMILIES
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.kernels.tiles import part_of
 from deconditioning.observations import Bags
 
 NAMES = ("a", "b", "c")
@@ -93,10 +96,27 @@ def test_products_of_matrices_do_not_depend_on_their_size(rows, tile, most_sums,
     monkeypatch.setattr(gradients, "_MOST_SUMS", most_sums)
     bags, kernel = sort_bags(bags_and_weight(NEARLY_EVEN)[0]), SPECS["rbf, one lengthscale each"].build(NAMES)
     total, slopes = gradients.gram_with_gradients(kernel, bags, 1 << 20, never)
-    monkeypatch.setattr(gradients, "_is_gaussian", lambda term: False)
+    monkeypatch.setattr(gradients, "is_gaussian", lambda term: False)
     expected, expected_slopes = gradients.gram_with_gradients(kernel, bags, 1 << 20, never)  # tile by tile
     assert torch.allclose(total, expected, rtol=0, atol=1e-14)
     assert torch.allclose(slopes, expected_slopes, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("shrink", [1.0, 1e-3])
+def test_without_gradient_products_of_matrices_give_what_tiles_give(shrink, monkeypatch):
+    """And not where points are too many lengthscales apart."""
+    bags = sort_bags(bags_and_weight(NEARLY_EVEN)[0])
+    gaussian, rough = (SPECS[name].terms for name in ("rbf, one lengthscale each", "matern32"))
+    shrunk = replace(gaussian[0].factors[0], lengthscales=(0.6 * shrink, 1.1 * shrink))
+    kernel = KernelSpec((replace(gaussian[0], factors=(shrunk,)), *rough)).build(NAMES)
+    with torch.no_grad():
+        assert (gaussian_gram(kernel.kernels[0], bags.even, never) is None) == (shrink < 1)
+        found = gram(kernel, bags)
+        monkeypatch.setattr(direct, "is_gaussian", lambda term: False)
+        assert torch.allclose(found, gram(kernel, bags), rtol=0, atol=1e-13)
+        parts = [gram(part_of(kernel, (index,)), bags) for index in range(2)]
+        assert torch.allclose(found, sum(parts), rtol=0, atol=1e-13)
+    assert part_of(kernel, (1,)) is part_of(kernel, (1,)) and part_of(kernel, (0, 1)) is kernel
 
 
 @pytest.mark.parametrize("name", SPECS)

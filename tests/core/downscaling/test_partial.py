@@ -8,7 +8,7 @@ import torch
 
 from deconditioning.bag_sums.by_term import PartedPicture
 from deconditioning.bag_sums.cached_terms import SumsStore
-from deconditioning.downscaling import interactive
+from deconditioning.downscaling import interactive, learning_data
 from deconditioning.downscaling.checks.learning_check import LearningCheck
 from deconditioning.downscaling.checks.one_scale_up import moments, one_scale_up
 from deconditioning.downscaling.checks.problem_one_scale_up import problem_one_scale_up
@@ -148,6 +148,31 @@ def test_every_pixel_of_the_place_is_seen_one_scale_up(given):
     assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(table.across(kernel), pairs.across(kernel), strict=True))
 
 
+def test_too_many_cells_for_one_table_have_several(given, monkeypatch):
+    scene, cpu = problem_one_scale_up(given, replace(PARTIAL, points=9)), torch.device("cpu")
+    one = distances_of(given, scene.bags, scene.points, cpu, never, scene.among)()
+    monkeypatch.setattr(learning_data, "_TOGETHER", 1)
+    other = distances_of(problem(), scene.bags, scene.points, cpu, never, scene.among)()
+    assert torch.allclose(*(each.gram(torch.exp(-each.radii)) for each in (one, other)), atol=1e-8)
+    assert not learning_data.distances_suffice(problem(), starting_spec(given, PARTIAL), cpu, never)
+
+
+def test_one_table_of_distances_serves_the_check_and_every_model(monkeypatch):
+    """The same K̄ as from tables of their own, whose radii are others."""
+    fresh, made = problem(), []
+    tabulated = learning_data.tabulate
+    monkeypatch.setattr(learning_data, "tabulate", lambda *given: made.append(1) or tabulated(*given))
+    one_scale_up(fresh, DownscaleSettings(**ONE), never)
+    learn_model(fresh, DownscaleSettings("partial_cmp", choose=False, **QUICK))
+    assert len(made) == 1
+    scene, cpu = problem_one_scale_up(fresh, replace(PARTIAL, points=9)), torch.device("cpu")
+    shared, alone = (distances_of(fresh, scene.bags, scene.points, cpu, never, each)() for each in (scene.among, None))
+    assert len(made) == 2
+    for lengthscale in (0.05, 0.7, 9.0):
+        grams = [table.gram(torch.exp(-table.radii / lengthscale)) for table in (shared, alone)]
+        assert torch.allclose(*grams, atol=1e-8)
+
+
 @pytest.fixture(scope="module")
 def chosen(given) -> OneScaleUp:
     return one_scale_up(given, DownscaleSettings(**ONE), never)
@@ -213,7 +238,7 @@ def test_pseudo_targets_that_are_taken_for_measurements_are_told(given, monkeypa
     data = matched_data(given, spec)
     assert predict(spec, data, given).notes == ()
     monkeypatch.setattr(pseudo_targets, "DENSE_LIMIT", 9)
-    bare = matched_data(given, spec)
+    bare = matched_data(replace(given, data=replace(given.data)), spec)
     assert bare.covariance is None and torch.equal(bare.targets, data.targets)
     found = predict(spec, bare, given)
     assert f"The {bare.bags.count} pseudo-targets are treated as measurements" in found.notes[0]

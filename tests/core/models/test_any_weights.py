@@ -11,6 +11,7 @@ from deconditioning.kernels.tiles import evaluate
 from deconditioning.models.conditioning import condition, observation_noise
 from deconditioning.models.mediation import (
     MediatorGrams,
+    Misfit,
     leave_one_bag_out,
     mediation_covariance,
     replicated_weights,
@@ -101,6 +102,8 @@ def test_leaving_a_bag_out_is_leaving_it_out(seed, count, regularisation) -> Non
         away[kept] = torch.linalg.solve(ridge, found.within[kept, bag])
         squares.append(away @ bag_gram @ away)
     assert torch.allclose(leave_one_bag_out(bag_gram, smoother), torch.stack(squares).mean(), rtol=1e-8)
+    unknown = Misfit(smoother, torch.ones(3, dtype=torch.float64))(bag_gram)
+    assert torch.allclose(unknown, torch.eye(3, dtype=torch.float64) * torch.stack(squares).mean(), rtol=1e-8)
 
 
 def conditioned(seed: int, bags: int, targets: int, noise: float, kept: slice | torch.Tensor = slice(None)):

@@ -187,6 +187,8 @@ def test_stacked_bags_stand_in_blocks_and_weights_end_in_the_identity():
     gram = bag_gram_of(SPEC, data, COLUMNS.place)(SPEC.kernel.build(COLUMNS.inputs)).detach()
     given = condition_on_gram(SPEC, data, COLUMNS, gram)
     assert gram.shape == (9, 9) and not gram[:5, 5:].any() and torch.equal(given.weights[5:], torch.eye(4).double())
+    covariance = given.weights.T @ gram @ given.weights
+    assert torch.allclose(SPEC.model.covariance(given.weights, gram), covariance, rtol=1e-12)
     assert not named("partial_cmp").reads(problem()) and named("partial_cmp").reads(data)
 
 

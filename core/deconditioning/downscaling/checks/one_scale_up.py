@@ -93,7 +93,7 @@ def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check
     other = averaged[0] if averaged else other_candidate(problem, settings)
     if problem.matched and problem.spec.coordinates and settings.kind != REGRESSION_KRIGING:
         other = completed(problem, common_settings(REGRESSION_KRIGING.name, settings))
-    table = distances_of(problem, scene.bags, scene.points, scene.shares.device, check)
+    table = distances_of(problem, scene.bags, scene.points, scene.shares.device, check, scene.among)
     result = {
         each.model: _downscaled(scene, problem, each, table, check) for each in (settings, other) if each is not None
     }

@@ -38,6 +38,7 @@ class ProblemOneScaleUp:
         these are the same, or the places of some are not known.
     scored : (C,) which of ``cells`` are scored, and ``joined`` (C,) their places among ``targets.item``.
     bags, points : the same cells with every pixel, and which prediction pixel each row is.
+    among : (n,) places of the cells among the problem's bags and, behind them, footprints; None if not all are there.
     """
 
     targets: Joined
@@ -49,6 +50,7 @@ class ProblemOneScaleUp:
     joined: Int[np.ndarray, " C"]
     bags: Bags
     points: Int[Tensor, " N"]
+    among: Int[Tensor, " n"] | None
 
     def errors(self, problem: DownscalingProblem) -> Float[Tensor, " C"] | float:
         """Known variances of the errors of the scored cells' values; 0 if there are none."""
@@ -77,6 +79,8 @@ def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSetting
         return None
     bags, points = problem.data.bags, torch.as_tensor(problem.bag_pixel)
     scored, known = torch.as_tensor(targets.item), np.arange(len(targets.item))
+    every = torch.arange(bags.count)
+    among: Tensor | None = every
     footprint_shares, parts = None, [coreset(bags, settings.points, settings.seed)]  # the points that are learned from
     if not problem.matched:
         footprints, rows, known = _footprints(problem, targets)
@@ -86,6 +90,8 @@ def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSetting
         parts += [coreset(footprints, settings.points, settings.seed + bags.count)]
         bags = Bags.joined([bags, footprints])
         points = torch.cat([points, rows])
+        items = torch.as_tensor(targets.item[known])
+        among = None if problem.data.footprints is None else torch.cat([every, len(every) + items])
     device, cells = choose(settings.device), Bags.joined(parts)
     shares = _shares(joined, cells.count)
     if not problem.matched and len(known) == len(targets.item):
@@ -95,7 +101,7 @@ def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSetting
     footprint_shares = None if footprint_shares is None else footprint_shares.to(device)
     return ProblemOneScaleUp(
         targets, data.to(device), cells.to(device), shares.to(device), footprint_shares, scored.to(device), known,
-        bags, points,
+        bags, points, among,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from deconditioning.bag_sums.direct import cross_with_gradient
 from deconditioning.bag_sums.moving import BagGram
 from deconditioning.errors import Check
 from deconditioning.kernels.tiles import evaluate
-from deconditioning.models.conditioning import log_evidence, observation_noise, with_errors
+from deconditioning.models.conditioning import observation_noise, with_errors
 from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.sparse.bag_prior import BagPrior, Through
 from deconditioning.models.sparse.sparse_gp import collapsed_bound
@@ -32,13 +32,14 @@ def exact_objective(
     def loss() -> Tensor:
         """Minus the log evidence per target at the present parameters."""
         check()
-        weights, unknown = trainable.mediation(data)
-        weights = identity if weights is None else weights
+        mediated, unknown = trainable.mediation(data)
+        weights = identity if mediated is None else mediated
         noise = observation_noise(weights, trainable.noise, trainable.point_noise, model.contamination(data))
         noise = with_errors(noise, data, trainable.noise, trainable.representativeness)
         gram, residual = between(trainable.kernel), data.targets - model.expected(weights, spec.mean)
         noise = noise if unknown is None else noise + unknown(gram)
-        return -log_evidence(gram, weights, noise, residual) / len(data.targets)
+        factor = linalg.cholesky(model.covariance(mediated, gram) + noise, "covariance of the targets")
+        return -linalg.log_normal_density(residual, factor) / len(data.targets)
 
     return loss
 

@@ -52,13 +52,12 @@ def covariance_of_targets(
     trainable: Trainable, data: IndirectData, gram: Float[Tensor, "B B"]
 ) -> tuple[Float[Tensor, "B M"], Float[Tensor, "M M"]]:
     """W and ``WᵀK̄W + Σ`` at the present parameters, from K̄."""
-    weights, unknown = trainable.mediation(data)
-    if weights is None:
-        weights = linalg.identity(len(data.targets), data.targets)
+    mediated, unknown = trainable.mediation(data)
+    weights = linalg.identity(len(data.targets), data.targets) if mediated is None else mediated
     contamination = trainable.model.contamination(data)
     noise = observation_noise(weights, trainable.noise, trainable.point_noise, contamination)
     noise = with_errors(noise, data, trainable.noise, trainable.representativeness)
-    return weights, weights.T @ gram @ weights + (noise if unknown is None else noise + unknown(gram))
+    return weights, trainable.model.covariance(mediated, gram) + (noise if unknown is None else noise + unknown(gram))
 
 
 def averaged_objective(trainable: Trainable, repeats: Sequence[Repeats], check: Check) -> Callable[[], Tensor]:
