@@ -340,8 +340,6 @@ def test_models_and_matchings_that_take_no_stations_are_refused() -> None:
     apart = problem(mediators=("q",))
     with pytest.raises(InputError, match="matched through mediators"):
         with_stations(apart, stations(apart, 5))
-    with pytest.raises(InputError, match="cannot be combined with a warp"):
-        downscale(found, {"warp": "log", "learn": False})
 
 
 def test_the_command_takes_both_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -107,12 +107,27 @@ def as_targets(
     """Measurements in the target's units as targets of a problem; ``effects`` are the columns (S,) of H by name, each
     with a prior sd of one sd of the cells for a typical measurement. The others are those of `SourceTargets`."""
     errors = PointErrors(
-        torch.as_tensor((measured.error / problem.target_sd) ** 2),
+        torch.as_tensor(problem.standardised_errors(measured.value, measured.error) ** 2),
         torch.as_tensor(np.stack(list(effects.values()), axis=1)),
         torch.as_tensor([1 / np.mean(column**2) for column in effects.values()]),
     )
     targets = torch.as_tensor(problem.standardised(measured.value))
     return SourceTargets(measured, row, targets, errors, tuple(effects), footprints, stations)
+
+
+def standardised_again(problem: DownscalingProblem, source: SourceTargets) -> SourceTargets:
+    """A source of a problem whose target now has another scale, or another warp; ``InputError`` if a value lies where
+    the warp is not defined."""
+    measured, hidden = source.measured, source.hidden
+    if problem.warp is not None:
+        problem.warp.check(measured.value, f"The values of {measured.source}")
+    variance = torch.as_tensor(problem.standardised_errors(measured.value, measured.error) ** 2)
+    return replace(
+        source,
+        targets=torch.as_tensor(problem.standardised(measured.value)),
+        errors=replace(source.errors, variance=variance),
+        hidden=None if hidden is None else standardised_again(problem, hidden),
+    )
 
 
 def _on_map_exchanged(problem: DownscalingProblem, stations: Stations) -> int:

@@ -147,6 +147,10 @@ class DownscalingProblem:
         """Values of the target as the model sees them: warped where it has a warp, and standardised."""
         return self.target_scale.forward(values if self.warp is None else self.warp.forward(values))
 
+    def standardised_errors(self, values: np.ndarray, errors: np.ndarray) -> np.ndarray:
+        """Sds of ``standardised`` values whose errors have these sds in the target's units."""
+        return (errors if self.warp is None else self.warp.errors(values, errors)) / self.target_scale.sd
+
     def physical_mean(self, mean: Any) -> np.ndarray:
         """(H, W) posterior mean in the target's units, from standardised values (P,)."""
         self._check_unwarped("mean", "sd")
