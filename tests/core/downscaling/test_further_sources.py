@@ -395,9 +395,6 @@ def test_a_stored_model_sees_every_source(joined: DownscalingProblem) -> None:
 
 
 def test_what_takes_no_further_source_is_refused() -> None:
-    apart = problem(mediators=("q",))
-    with pytest.raises(InputError, match="matched through mediators take no further source"):
-        with_grid(apart, second_grid(apart))
     base = problem()
     sums = second_grid(base)
     sums.tas.attrs["cell_methods"] = "area: sum"

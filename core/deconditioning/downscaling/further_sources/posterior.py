@@ -64,13 +64,14 @@ def source_posterior(
         common = torch.nn.functional.pad(points.effects * points.prior, (0, 0, before, 0))
         solved = conditioning.factor.solve(common)
         coefficients = solved.T @ conditioning.residual
-        spread = torch.diag(points.prior) - common.T @ solved
+        spread = torch.diag(points.prior) - common.T @ solved + conditioning.carried_between(solved, solved)
         places = None
         if scored is not None:
             rows = torch.as_tensor(scored.row).to(conditioning.residual.device)
             (mean, variance), sums = at(rows)
             columns = _columns(scored, problem.sources).to(mean)
-            crossed = -(solved.T @ (conditioning.weights.T @ sums))
+            across = conditioning.weights.T @ sums
+            crossed = conditioning.carried_between(solved, conditioning.factor.solve(across)) - solved.T @ across
             more = ((columns @ spread) * columns).sum(1) + 2 * (columns * crossed.T).sum(1)
             noise = spec.point_noise + scored.errors.variance.to(mean)
             noise += spec.noises_of_sources[-1] if stations is not None and stations.footprints is None else 0.0
@@ -106,11 +107,19 @@ def _left_out(
     left = leave_one_out(conditioning)
     targets = torch.cat([each.targets for each in problem.sources]).to(conditioning.residual)
     mean, variance = targets - left.error[conditioning.cells :], left.variance[conditioning.cells :]
+    if conditioning.carried is not None:
+        solved = conditioning.factor.solve(_last(conditioning))
+        variance = variance + variance.square() * conditioning.carried_by(solved)
     if scale is None:
         return mean, variance
     bags, kappa = _scaled(problem, scale)
     noise = spec.point_noise * bags.contamination + points.of_sources(spec.representativeness) + points.variance
     return mean, kappa * (variance - noise).clamp_min(0) + noise
+
+
+def _last(conditioning: Conditioning) -> Float[Tensor, "M S"]:
+    """The last rows' columns of the identity."""
+    return torch.eye(len(conditioning.residual)).to(conditioning.residual)[:, conditioning.cells :]
 
 
 def _scaled(problem: DownscalingProblem, scale: Float[Tensor, " P"]) -> tuple[Bags, Float[Tensor, " S"]]:
@@ -129,6 +138,8 @@ def _over_footprints(
     targets = torch.cat([each.targets for each in problem.sources]).to(noise)
     mean = targets - noise.T @ conditioning.factor.solve(conditioning.residual)
     variance = (noise[rows].diagonal() - conditioning.factor.half_solve(noise).square().sum(0)).clamp_min(0)
+    if conditioning.carried is not None:
+        variance = variance + conditioning.carried_by(_last(conditioning) - conditioning.factor.solve(noise))
     everywhere = torch.ones(len(problem.pixel), dtype=noise.dtype, device=noise.device)
     bags, kappa = _scaled(problem, everywhere if scale is None else scale)
     return mean, kappa * variance + spec.point_noise * bags.contamination

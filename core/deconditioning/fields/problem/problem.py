@@ -119,11 +119,15 @@ class DownscalingProblem:
     @cached_property
     def joint_data(self) -> IndirectData:
         """All that a posterior sees: ``data``, and behind the cells those of every source."""
+        return self.with_sources(self.data)
+
+    def with_sources(self, data: IndirectData) -> IndirectData:
+        """Data of the cells, such as their pseudo-targets, and behind them those of every source."""
         if not self.sources:
-            return self.data
+            return data
         bags = Bags.joined([each.bags(self.inputs) for each in self.sources])
         targets = torch.cat([each.targets for each in self.sources])
-        return self.data.with_points(bags, targets, PointErrors.joined([each.errors for each in self.sources]))
+        return data.with_points(bags, targets, PointErrors.joined([each.errors for each in self.sources]))
 
     @property
     def joint_pixel(self) -> np.ndarray:
