@@ -243,3 +243,16 @@ def test_stations_of_a_warped_target_are_those_of_the_command_line(open_page) ->
     plain = downscale(problem, start.replace(warp="none")).diagnostics["stations"]
     assert said["targets"]["offset"] == pytest.approx(plain["targets"]["offset"], abs=0.03)
     assert any("learned on a log scale and given for values near the middle" in each.value for each in page.caption)
+
+
+def test_stations_beside_cells_matched_through_mediators_are_those_of_the_command_line(open_page) -> None:
+    """Half of the example's cells have covariates, the other half targets; the coordinates link them."""
+    page = open_page("downscaling", data="stations", withhold="0.5", match="indirect", model="shrinkage_cmp")
+    page = exact(page)
+    choice = page.session_state["_choice"]
+    assert not page.error and choice.spec.matching == "indirect" and "and 50 stations" in words(page)
+    problem = build_problem(choice.source, choice.spec)
+    settings = DownscaleSettings("shrinkage_cmp", learn=False, warp="none")
+    said = downscale(problem, settings).diagnostics["stations"]["targets"]
+    (offset,) = re.findall(r"differ from the cells by \*\*(.*?) ±", words(page))
+    assert not problem.matched and float(offset) == pytest.approx(said["offset"], abs=0.01)

@@ -1,11 +1,14 @@
 """Further sources beside cells that are matched through mediators: against dense algebra and on a generated field."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from deconditioning.bag_sums.cached_terms import SumsStore
+from deconditioning.downscaling.interactive import exact, picture_or_none, preview, sketch
 from deconditioning.downscaling.prediction import matched_data, predict, predict_tiled
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings
@@ -21,7 +24,8 @@ from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.spec import ModelSpec
 from deconditioning.models.term_bags import separate_bags
 from tests.core.downscaling.test_further_sources import second_grid, with_grid
-from tests.core.downscaling.test_stations import problem, stations
+from tests.core.downscaling.test_stations import a_stored_model_predicts_as_the_model_does, problem, stations
+from tests.core.fields.samples import rectilinear
 
 TAUS = (0.04, 0.07)
 MODELS = ("cmp", "shrinkage_cmp", "uncertain_cmp", "task_transformed_gp", "partial_cmp", "area_to_point_gp")
@@ -230,3 +234,42 @@ def test_stations_improve_a_map_of_mediated_cells(model: str) -> None:
     said = both.diagnostics["stations"]
     assert said["scored"]["rmse"] < 0.9 * cells["rmse"] and said["scored"]["inside_95"] > 0.85
     assert abs(said["targets"]["offset"]) < 4 * said["targets"]["offset_sd"]
+
+
+@pytest.mark.parametrize("model", ["shrinkage_cmp", "partial_cmp", "area_to_point_gp"])
+def test_a_stored_model_and_a_preview_see_every_source(joined: DownscalingProblem, model: str) -> None:
+    settings = DownscaleSettings(model, local_scale=False, learn=False, representativeness=TAUS)
+    a_stored_model_predicts_as_the_model_does(joined, settings)
+    spec = spec_of(joined, model)
+    data = matched_data(joined, spec)
+    picture, look = picture_or_none(joined, spec), sketch(joined)
+    rough, whole = preview(spec, data, joined, "a", SumsStore(), picture, look), predict(spec, data, joined)
+    assert np.corrcoef(rough.mean, whole.mean)[0, 1] > 0.99 and np.corrcoef(rough.sd(), whole.sd)[0, 1] > 0.9
+    kept = exact(spec, data, joined, "b", SumsStore(), picture)
+    assert torch.allclose(kept.mean, whole.mean, atol=1e-8) and torch.allclose(kept.sd, whole.sd, atol=1e-8)
+
+
+def test_a_warped_target_takes_both_mediators_and_stations() -> None:
+    base = problem(mediators=("q",))
+    found = with_scored_stations(with_stations(base, stations(base, 30)), stations(base, 40, seed=9))
+    said = {
+        warp: downscale(found, {"model": "shrinkage_cmp", "learn": False, "warp": warp}) for warp in ("log", "none")
+    }
+    log, plain = (said[warp].diagnostics["stations"] for warp in ("log", "none"))
+    assert log["targets"]["offset"] == pytest.approx(plain["targets"]["offset"], abs=0.05)
+    assert log["scored"]["rmse"] == pytest.approx(plain["scored"]["rmse"], rel=0.05)
+
+
+def test_the_command_takes_stations_beside_mediators(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from deconditioning.cli.program import main
+
+    rectilinear(40 + 0.25 * np.arange(24), 5 + 0.25 * np.arange(32)).to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
+    rows = stations(problem(), 20)
+    lines = [f"{a:.4f},{o:.4f},{v:.3f}" for a, o, v in zip(rows.latitude, rows.longitude, rows.value, strict=True)]
+    (tmp_path / "some.csv").write_text("\n".join(["lat,lon,t [K]", *lines]))
+    asked = f"downscale {tmp_path}/a.nc --target t --covariates orog --mediators q --block 4 4 --no-learn".split()
+    asked += ["--stations", f"{tmp_path}/some.csv", "--output", f"{tmp_path}/out.nc"]
+    assert main(asked) == 0
+    assert "20 stations are targets in addition to the cells" in capsys.readouterr().err
+    assert main([*asked, "--model", "variational_shrinkage_cmp"]) == 2
+    assert "cannot use stations or further sources: choose a model without inducing" in capsys.readouterr().err
