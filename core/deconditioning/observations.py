@@ -168,8 +168,9 @@ class PointErrors:
                 f"`representativeness` has {len(each)} values for {len(self.sizes)} sources in addition to the cells: "
                 "give one for each, or one number for all."
             )
-        rows = (torch.as_tensor(value).to(self.variance).expand(n) for value, n in zip(each, self.sizes, strict=True))
-        return torch.cat(list(rows))
+        like = self.variance
+        tensors = (torch.as_tensor(value, dtype=like.dtype, device=like.device) for value in each)
+        return torch.cat([value.expand(size) for value, size in zip(tensors, self.sizes, strict=True)])
 
     def covariance(self, noise: float | Tensor, representativeness: Representativeness) -> Float[Tensor, "S S"]:
         """``diag(τ² + e² − σ²) + H diag(v) Hᵀ``: what the points' targets have beside the noise σ² of a cell."""
@@ -190,7 +191,7 @@ class IndirectData:
     bags : the ``B`` bags of high-resolution inputs.
     mediators : (B, r) mediating variable ``y_j`` of each bag.
     query_mediators : (M, r) mediating variable ``ỹ_j`` of each target. Direct matching is the special case
-        ``query_mediators is mediators``.
+        ``query_mediators is mediators``. The bags and targets of ``points`` come last and have no mediators.
     targets : (M,) coarse observations ``z̃_j``.
     covariance : (M, M) joint error covariance of the targets if they are estimates (pseudo-targets); posteriors
         propagate it.
@@ -214,11 +215,12 @@ class IndirectData:
     errors: Float[Tensor, " M"] | None = None
 
     def __post_init__(self) -> None:
-        if len(self.mediators) != self.bags.count:
+        further = 0 if self.points is None else len(self.points.variance)
+        if len(self.mediators) not in (self.bags.count, self.bags.count - further):
             raise InputError(
                 f"`mediators` has {len(self.mediators)} rows, but there are {self.bags.count} bags: give one per bag."
             )
-        if len(self.targets) != len(self.query_mediators):
+        if len(self.targets) - len(self.query_mediators) != self.bags_without_mediators:
             raise InputError(
                 f"`targets` has {len(self.targets)} rows, `query_mediators` has "
                 f"{len(self.query_mediators)}: give one target per mediator."
@@ -238,7 +240,7 @@ class IndirectData:
                 f"There are {self.footprints.count} footprints and {len(self.targets)} targets: give one per target."
             )
         if self.importance is not None and (
-            self.importance.shape != (self.bags.count,) or not bool((self.importance > 0).all())
+            self.importance.shape != self.mediators.shape[:1] or not bool((self.importance > 0).all())
         ):
             raise InputError(
                 f"`importance` has shape {tuple(self.importance.shape)} for {self.bags.count} bags, or values that are "
@@ -257,19 +259,46 @@ class IndirectData:
         """Whether every target belongs to the bag of the same row (direct matching)."""
         return self.query_mediators is self.mediators
 
-    def with_points(self, points: Bags, targets: Float[Tensor, " S"], errors: PointErrors) -> "IndirectData":
-        """Matched data and, behind them, targets measured at points, each a bag of one point, or over footprints.
+    @property
+    def bags_without_mediators(self) -> int:
+        """How many of the bags, the last ones, have none: those of targets measured at points."""
+        return self.bags.count - len(self.mediators)
 
-        These have no mediators, so only models with W = I may use the result.
+    def with_points(self, points: Bags, targets: Float[Tensor, " S"], errors: PointErrors) -> "IndirectData":
+        """The data and, behind them, targets measured at points, each a bag of one point, or over footprints.
+
+        These have no mediators: each target is the mean of its own bag, ``W = diag(W, I)``.
         """
-        if not self.matched or self.footprints is not None or self.points is not None:
-            raise InputError("Only data with a target for every bag, and without points so far, can have points added.")
-        count, joined = len(targets), Bags.joined([self.bags, points.to(self.bags.inputs.device)])
-        mediators = torch.nn.functional.pad(self.mediators, (0, 0, 0, count))
+        if self.points is not None:
+            raise InputError("These data have points already: add all points at once.")
+        count, points = len(targets), points.to(self.bags.inputs.device)
         carried = None if self.covariance is None else torch.nn.functional.pad(self.covariance, (0, count, 0, count))
-        padded = None if self.errors is None else torch.nn.functional.pad(self.errors, (0, count))
-        targets = torch.cat([self.targets, targets])
-        return IndirectData(joined, mediators, mediators, targets, carried, points=errors, errors=padded)
+        return replace(
+            self,
+            bags=Bags.joined([self.bags, points]),
+            targets=torch.cat([self.targets, targets.to(self.targets)]),
+            covariance=carried,
+            footprints=None if self.footprints is None else Bags.joined([self.footprints, points]),
+            points=errors,
+            errors=None if self.errors is None else torch.nn.functional.pad(self.errors, (0, count)),
+        )
+
+    @property
+    def cells_alone(self) -> "IndirectData":
+        """The data without the targets measured at points."""
+        if self.points is None:
+            return self
+        bags, count = len(self.mediators), len(self.query_mediators)
+        first = torch.arange(count, device=self.bags.bag.device)
+        return replace(
+            self,
+            bags=self.bags.subset(torch.arange(bags, device=first.device)),
+            targets=self.targets[:count],
+            covariance=None if self.covariance is None else self.covariance[:count, :count],
+            footprints=None if self.footprints is None else self.footprints.subset(first),
+            points=None,
+            errors=None if self.errors is None else self.errors[:count],
+        )
 
     def to(self, device: torch.device | str) -> "IndirectData":
         """The same data on another device; matching is kept."""

@@ -36,14 +36,15 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     """What is given, what is hidden and what is asked."""
     bags, targets = problem.data.bags.count, len(problem.data.targets)
     what = plain(", ".join(problem.spec.covariates).replace("_", " ")) or "coordinates only"
+    each = (f"{len(one.row)} {'stations' if one.stations else f'values of {plain(one.measured.source)}'}"
+            for one in problem.sources)  # fmt: skip
+    stations = "".join(f", and {words}" for words in each)
     if problem.matched:
-        each = (f"{len(one.row)} {'stations' if one.stations else f'values of {plain(one.measured.source)}'}"
-                for one in problem.sources)  # fmt: skip
-        stations = "".join(f", and {words}" for words in each)
         how = f"{targets} coarse values, each the mean over {pixels_of_a_cell(problem)}{stations}"
     else:
         through = plain(", ".join(problem.mediator_columns).replace("_", " "))
         how = f"{targets} coarse values and {bags} other cells with covariates, matched only through {through}"
+        how += stations
     pixels = f"{len(problem.pixel):,}"
     hidden = f"{hidden_cells(problem)} " if problem.drawn.any() else ""  # what is done by hand stands above the maps
     st.markdown(

@@ -86,7 +86,7 @@ def said_of(problem: DownscalingProblem, spec: ModelSpec, view: View, result: Tr
     few = few_sentences(problem, integrated=spec.spread is not None)
     if not view.exact or not few:
         return view
-    at_stations = source_report(problem, view.sources, {spec.model.name: view.mean}, view.sd).get("scored")
+    at_stations = source_report(problem, view.sources, {spec.model.name: view.mean}, view.predictive).get("scored")
     held = None if at_stations is None else round(100 * at_stations["inside_95"]) >= RIGHT[0]
     if result is not None:
         held = result.verdict != "too narrow"

@@ -1,17 +1,20 @@
 """Further sources on page Downscaling in AppTest: tables, soundings, regions and grids beside cells and stations."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
 import xarray as xr
 from streamlit.testing.v1 import AppTest
 
-from deconditioning.datasets.network import BLOCK, network
+from deconditioning.datasets.network import BLOCK, OFFSET, network
 from deconditioning.downscaling.further_sources.opening import REGIONS, STATIONS, regions_at, stations_at
 from deconditioning.downscaling.presets import preset
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import FIELDS, FurtherSource, Source, build_problem
+from deconditioning.downscaling.starting import spec_to_settings
 from deconditioning.engine.visitors.uploads import path_of, stored_of_kind
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.reading.opening import open_fields
@@ -222,3 +225,32 @@ def test_the_example_of_three_sources_opens_with_its_swath(open_page) -> None:
     assert [row["Kind"] for row in rows] == ["soundings", "stations"]
     page.multiselect(key="also").set_value([]).run()
     assert not page.session_state["_choice"].source.also and not page.exception
+
+
+def test_stations_of_a_warped_target_are_those_of_the_command_line(open_page) -> None:
+    """Temperatures of the bundled network on a log scale, which is nearly straight there."""
+    page = exact(open_page("downscaling", data="stations"))
+    page = exact(page.selectbox(key="warp").set_value("log").run())
+    assert "Values are modelled on a log scale" in words(page) and not page.error
+    choice = page.session_state["_choice"]
+    problem, start = build_problem(choice.source, choice.spec), DownscaleSettings("area_to_point_gp")
+    start = spec_to_settings(start, preset(choice.source.to_dict(), choice.spec.to_dict(), start))
+    said = downscale(problem, start.replace(warp="log")).diagnostics["stations"]
+    (row,) = re.findall(r"differ from the cells by \*\*(.*?) ±", words(page))
+    assert float(row) == pytest.approx(said["targets"]["offset"], abs=0.01)
+    (table,) = [each.proto.body for each in page.get("html") if "stations that no method used" in each.proto.body]
+    assert f"{said['scored']['rmse']:.3f}" in table and f"{said['scored']['crps']:.3f}" in table
+    plain = downscale(problem, start.replace(warp="none")).diagnostics["stations"]
+    assert said["targets"]["offset"] == pytest.approx(plain["targets"]["offset"], abs=0.03)
+    assert any("learned on a log scale and given for values near the middle" in each.value for each in page.caption)
+
+
+def test_stations_join_cells_that_are_matched_through_mediators(open_page) -> None:
+    """Half of the example's cells have covariates, the other half targets; the coordinates link them."""
+    page = exact(open_page("downscaling", data="stations", withhold="0.5", match="indirect", model="shrinkage_cmp"))
+    choice = page.session_state["_choice"]
+    assert not page.error and not build_problem(choice.source, choice.spec).matched
+    assert "matched only through latitude, longitude, and 50 stations" in words(page)
+    ((offset, sd),) = re.findall(r"differ from the cells by \*\*(.*?) ± (.*?) K", words(page))
+    assert abs(float(offset) - OFFSET) < 3 * float(sd)
+    assert any("stations that no method used" in each.proto.body for each in page.get("html"))

@@ -129,7 +129,7 @@ def sketch(problem: DownscalingProblem, *, every_pixel: bool = False) -> Sketch:
     stride = 1 if every_pixel else _stride(max(pairs / _PAIRS, pixels / _DRAWN))
     mean_at = thinned(problem.pixel, width, stride)
     sd_at = thinned(problem.pixel, width, max(mean_at.stride, _stride(bags.count**2 * pixels / _PRODUCTS)))
-    footprints = problem.data.footprints
+    footprints = problem.joint_data.footprints
     return Sketch(mean_at, sd_at, bags, *(() if footprints is None else (footprints,)))
 
 

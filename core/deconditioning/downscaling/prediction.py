@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -85,7 +86,10 @@ def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = ne
     if spec.mediator_kernel is None:
         raise InputError("Pseudo-targets need mediators, but none are given: choose a mediator or add the coordinates.")
     options = pseudo_target_learning(spec.model)
-    return with_pseudo_targets(spec.mediator_kernel, problem.data, columns_of(problem), options, check=check)
+    pseudo = with_pseudo_targets(spec.mediator_kernel, problem.data, columns_of(problem), options, check=check)
+    result = problem.with_sources(pseudo)
+    check_matching(spec, result)
+    return result
 
 
 def pseudo_target_learning(model: NamedModel) -> LearningOptions:
@@ -102,16 +106,17 @@ def picture_of(problem: DownscalingProblem) -> Picture:
 
 
 def pixels_of_footprints(problem: DownscalingProblem) -> Int[Tensor, " N"]:
-    """The prediction pixel that each row of the targets' footprints is."""
-    return torch.as_tensor(problem.shares.bags(problem.target_cell, problem.pixel, problem.grid.area.size)[0])
+    """The prediction pixel that each row of the footprints of cells, then of further sources, is."""
+    of_cells = problem.shares.bags(problem.target_cell, problem.pixel, problem.grid.area.size)[0]
+    return torch.as_tensor(np.concatenate([of_cells, *(each.pixels for each in problem.sources)]))
 
 
 def picture_for(spec: ModelSpec, problem: DownscalingProblem) -> Picture | PartedPicture:
     """The picture as a model sees it: ``picture_of``, with the footprints beside where terms go through them."""
-    whole = picture_of(problem)
-    if not spec.model.looks_at_footprints or problem.data.footprints is None:
+    whole, footprints = picture_of(problem), problem.joint_data.footprints
+    if not spec.model.looks_at_footprints or footprints is None:
         return whole
-    through_footprints = replace(whole, bags=problem.data.footprints, points=pixels_of_footprints(problem))
+    through_footprints = replace(whole, bags=footprints, points=pixels_of_footprints(problem))
     return PartedPicture(whole, through_footprints, columns_of(problem).place)
 
 
@@ -128,13 +133,12 @@ def predict_from_sums(
     ``c = Σ_t s_t c_t``, ``K̄ = Σ_t s_t K̄_t``: the sums of each term at unit scale, or those of the whole kernel, once.
     """
     conditioning, mean, variance = posterior_of_sums(spec, data, columns_of(problem), parts)
-    routes = tuple(route for _, sums in parts for route in sums.routes)
 
     def at(rows: Int[Tensor, " n"]) -> tuple[Moments, Tensor]:
         """Mean and variance of f (n,), and bag sums (B, n), at some pixels."""
         return (mean[rows], variance[rows]), total(scale * sums.cross.at(rows) for scale, sums in parts)
 
-    result = _prediction(spec, problem, (mean, variance), conditioning, routes)
+    result = _prediction(spec, problem, (mean, variance), conditioning, tuple(r for _, s in parts for r in s.routes))
     return replace(result, sources=source_posterior(spec, conditioning, problem, at, result.scale))
 
 
@@ -317,9 +321,9 @@ def whole_sums(
     picture = picture_for(spec, problem).to(device)
     if isinstance(picture, Picture):
         return [(1.0, picture_sums(spec.kernel, picture, check=check))]
-    located, footprints = columns_of(problem).place, problem.data.footprints
-    assert footprints is not None
-    parts = [part.of(spec.kernel) for part in separate_bags(spec, located, problem.data.bags, footprints)]
+    located, data = columns_of(problem).place, problem.joint_data
+    assert data.footprints is not None
+    parts = [part.of(spec.kernel) for part in separate_bags(spec, located, data.bags, data.footprints)]
     return [
         (1.0, picture.placed(part.terms[0], picture_sums(part, picture.of(part.terms[0]), check=check)))
         for part in parts
@@ -338,8 +342,7 @@ def bags_inside(problem: DownscalingProblem) -> bool:
 
 def fits_in_memory(problem: DownscalingProblem) -> bool:
     """Whether the bag sums of all pixels fit into memory, and the bags lie in the picture."""
-    bags: Bags = problem.data.bags
-    return bags_inside(problem) and sums_fit_in_memory(bags, len(problem.pixel))
+    return bags_inside(problem) and sums_fit_in_memory(problem.data.bags, len(problem.pixel))
 
 
 def sums_fit_in_memory(bags: Bags, points: int) -> bool:

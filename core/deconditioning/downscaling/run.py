@@ -106,7 +106,7 @@ def downscale(
     rests_on = assumptions(problem, spec, data, predictive.mean, predictive.sd, coverage)
     guard = compared_with_bilinear(problem, spec.model, result.left_out, bilinear_error(problem), guard)
     diagnostics: dict[str, Any] = {"device": str(device), "assumptions": [asdict(each) for each in rests_on]}
-    if stations := source_report(problem, result.sources, fields, predictive.sd):
+    if stations := source_report(problem, result.sources, fields, predictive):
         diagnostics["stations"] = stations
     seconds = watch.seconds()
     return DownscalingResult(

@@ -63,6 +63,15 @@ class Conditioning:
         """``prior`` k(x, x) minus ``reduction``; negative rounding errors are set to zero."""
         return (prior - self.reduction(cross)).clamp_min(0)
 
+    def carried_between(self, left: Float[Tensor, "M P"], right: Float[Tensor, "M Q"]) -> Float[Tensor, "P Q"] | float:
+        """``aᵀCa′`` of every pair of columns, from ``a = S⁻¹ cov(z̃, ·)``; 0 if no target is an estimate."""
+        return 0.0 if self.carried is None else left.T @ self.carried @ right
+
+    def carried_by(self, solved: Float[Tensor, "M P"]) -> Float[Tensor, " P"]:
+        """``aᵀCa`` of every column a of ``solved``, if targets are estimates."""
+        assert self.carried is not None
+        return ((self.carried @ solved) * solved).sum(0)
+
     def reduction_between(self, left: Float[Tensor, "B P"], right: Float[Tensor, "B Q"]) -> Float[Tensor, "P Q"]:
         """``c(x)ᵀ W S⁻¹ Wᵀ c(x′)`` minus the propagated covariance, for every pair of points."""
         projected = self.root.T @ left

@@ -41,7 +41,7 @@ def mediator_grams(
     spec: ModelSpec, data: IndirectData, columns: Columns, kernel: gpytorch.kernels.Kernel | None = None
 ) -> MediatorGrams:
     """``L = ℓ(y, y)``, ``L̃ = ℓ(y, ỹ)`` and, if Σ needs it, ``ℓ(ỹ, ỹ)``; identity patterns without mediation."""
-    sizes = data.bags.sizes
+    sizes = data.bags.sizes[: len(data.mediators)] if spec.model.mediated else data.bags.sizes
     if not spec.model.mediated:
         return MediatorGrams(sizes.new_empty(0, 0), sizes.new_empty(data.bags.count, len(data.targets)), sizes)
     if spec.mediator_kernel is None:
@@ -59,7 +59,8 @@ def mediation_weights(spec: ModelSpec, data: IndirectData, columns: Columns) -> 
     """The model's W for these data, without gradient."""
     check_matching(spec, data)
     with torch.no_grad():
-        return spec.model.weights(mediator_grams(spec, data, columns), spec.regularisation)
+        grams = mediator_grams(spec, data, columns)
+        return spec.model.mediation(grams, spec.regularisation, data.bags_without_mediators)[0]
 
 
 def weights_and_noise(
@@ -70,10 +71,9 @@ def weights_and_noise(
     with torch.no_grad():
         grams = mediator_grams(spec, data, columns)
         model = spec.model
-        weights = model.weights(grams, spec.regularisation)
+        weights, unknown = model.mediation(grams, spec.regularisation, data.bags_without_mediators)
         noise = observation_noise(weights, spec.noise, spec.point_noise, model.contamination(data))
         noise = with_errors(noise, data, spec.noise, spec.representativeness)
-        unknown = model.unknown(grams, weights, spec.regularisation)
         if unknown is None:
             return weights, noise
         return weights, noise + unknown(weights.new_empty(0, 0) if bag_gram is None else bag_gram)
@@ -84,7 +84,8 @@ def check_matching(spec: ModelSpec, data: IndirectData) -> None:
     does not read points gets some."""
     if data.points is not None and not spec.model.takes_points:
         raise InputError(
-            f"The model '{spec.model.name}' cannot use stations: choose area_to_point_gp, regression_kriging or bag_gp."
+            f"The model '{spec.model.name}' cannot use stations or further sources: choose a model without inducing "
+            "points and centroids, such as area_to_point_gp."
         )
     if data.errors is not None and not spec.model.takes_errors:
         raise InputError(

@@ -23,6 +23,7 @@ __all__ = [
     "partial_weights",
     "replicated_weights",
     "shrinkage_weights",
+    "with_own_bags",
 ]
 
 
@@ -43,6 +44,16 @@ def partial_weights(grams: MediatorGrams, regularisation: float | Tensor) -> Flo
     """``shrinkage_weights`` for the bags above the identity for the targets' own footprints."""
     mediated = shrinkage_weights(grams, regularisation)
     return torch.cat([mediated, linalg.identity(mediated.shape[1], mediated)])
+
+
+def with_own_bags(weights: Float[Tensor, "n M"], bags: int, points: int) -> Float[Tensor, "m K"]:
+    """``diag(W, I)`` for W of ``bags`` rows and, in a partial model, of as many again as there are targets.
+
+    The last ``points`` of the K targets are each the mean of a bag of its own, without mediators.
+    """
+    identity = linalg.identity(points, weights)
+    parts = [weights[:bags], *([weights[bags:]] if len(weights) > bags else [])]
+    return torch.cat([torch.block_diag(part, identity) for part in parts])
 
 
 @dataclass(frozen=True)

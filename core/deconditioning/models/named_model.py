@@ -11,7 +11,7 @@ from torch import Tensor
 from deconditioning.errors import InputError
 from deconditioning.models.centroids import centroids
 from deconditioning.models.learning.initial import Start
-from deconditioning.models.mediation import MediatorGrams, Misfit, mediation_covariance
+from deconditioning.models.mediation import MediatorGrams, Misfit, mediation_covariance, with_own_bags
 from deconditioning.observations import Bags, IndirectData
 
 #: Hyperparameters that not every model has.
@@ -119,7 +119,7 @@ class NamedModel:
     @property
     def takes_points(self) -> bool:
         """Whether targets may be measured at points, each a bag of its own without mediators."""
-        return self.on_bags and not (self.mediated or self.partial)
+        return self.on_bags
 
     @property
     def takes_errors(self) -> bool:
@@ -212,6 +212,22 @@ class NamedModel:
             return None
         covariance = mediation_covariance(grams, weights)
         return lambda bag_gram: covariance
+
+    def mediation(
+        self, grams: MediatorGrams, regularisation: float | Tensor, points: int = 0
+    ) -> tuple[Float[Tensor, "n M"], Callable[[Float[Tensor, "n n"]], Float[Tensor, "M M"]] | None]:
+        """W, and the part of Σ for its uncertainty, if the last ``points`` targets are means of bags of their own.
+
+        Each kind of bags has W beside an identity, ``diag(W, I)``; what is unknown of W is nothing for these targets.
+        """
+        weights = self.weights(grams, regularisation)
+        unknown = self.unknown(grams, weights, regularisation)
+        if not (self.mediated and points):
+            return weights, unknown
+        extended = with_own_bags(weights, len(grams.within), points)
+        if unknown is None:
+            return extended, None
+        return extended, lambda bag_gram: torch.nn.functional.pad(unknown(bag_gram), (0, points, 0, points))
 
     def contamination(self, data: IndirectData) -> Float[Tensor, " n"]:
         """The factor by which point noise ς² enters each row of W: that of the footprint's pixels if it is known."""

@@ -8,8 +8,7 @@ from typing import Any
 import streamlit as st
 
 from deconditioning.downscaling.settings import AUTO, DownscaleSettings
-from deconditioning.fields.problem.physical_limits import limits_of
-from deconditioning.fields.problem.warp import fit_warp
+from deconditioning.downscaling.warping.choice import warp_of_kind
 from pages.downscaling.data import Choice, problem_of
 from pages.kit.controls.settings import control
 from pages.kit.session import Key
@@ -28,8 +27,7 @@ def choose(choice: Choice) -> tuple[Choice, str]:
         return replace(choice, warp=_learned(choice)), requested
     if requested == _NONE:
         return choice, requested
-    problem = problem_of(choice)
-    warp = fit_warp(requested, problem.coarse[problem.observed], limits_of(problem))
+    warp = warp_of_kind(problem_of(choice), requested)
     straight = warp.kind == "box-cox" and warp.power == 1
     return (choice if straight else replace(choice, warp=_text(warp.to_dict()))), requested
 

@@ -35,7 +35,7 @@ def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Ma
         )
         return
     fields = {spec.model.name: view.mean, **baselines}
-    report = source_report(problem, view.sources, fields, view.sd)
+    report = source_report(problem, view.sources, fields, view.predictive)
     if report.get("sources"):
         _sources(problem, report)
     if "targets" in report:
@@ -78,7 +78,7 @@ def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:
     st.caption(
         f"The cells explain {number(100 * cells_alone, 3)} % of the map's prior variance; of the rest, each source "
         "explains a further share in this order. τ is the sd by which a value differs from its pixel or from the mean "
-        "over its footprint. Left out: each value predicted from all other targets."
+        "over its footprint. Left out: each value predicted from all other targets." + _near_the_middle(problem)
     )
 
 
@@ -117,7 +117,15 @@ def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, summary: 
             f"Each of the {summary['count']} stations predicted from all cells and all other stations: RMSE "
             f"{number(scores['rmse'])} {units}, bias {signed(scores['bias'], 2)} {units}; "
             f"{number(100 * scores['inside_95'], 2)} % of the 95 % intervals contain the measured value."
+            + _near_the_middle(problem)
         )
+
+
+def _near_the_middle(problem: DownscalingProblem) -> str:
+    """What offsets and noises in the units of a warped target mean; empty without a warp."""
+    if problem.warp is None:
+        return ""
+    return f" Offsets and τ are learned on {problem.warp.scale} and given for values near the middle."
 
 
 def _scored(problem: DownscalingProblem, spec: ModelSpec, summary: Mapping[str, Any]) -> None:

@@ -147,7 +147,7 @@ def _axes(sweepable: Sweepable) -> list[Axis]:
 
     for key in ("sweep-x", "sweep-y"):  # an address may have the name that the command line and the files have
         requested = st.query_params.get(key)
-        if key not in st.session_state and requested in sweepable.offers:
+        if requested is not None and requested in names and key not in st.session_state:
             correct(key, [shown(requested)])
     left, right = st.columns(2)
     first = widgets.selectbox("Sweep", names, key="sweep-x", place=left, format_func=shown)

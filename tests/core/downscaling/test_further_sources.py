@@ -395,13 +395,7 @@ def test_a_stored_model_sees_every_source(joined: DownscalingProblem) -> None:
 
 
 def test_what_takes_no_further_source_is_refused() -> None:
-    apart = problem(mediators=("q",))
-    with pytest.raises(InputError, match="matched through mediators take no further source"):
-        with_grid(apart, second_grid(apart))
     base = problem()
-    found = with_grid(base, second_grid(base))
-    with pytest.raises(InputError, match="cannot be combined with a warp"):
-        downscale(found, {"warp": "log", "learn": False})
     sums = second_grid(base)
     sums.tas.attrs["cell_methods"] = "area: sum"
     with pytest.raises(InputError, match="is a sum over each cell, but the means are weighted by `people`"):

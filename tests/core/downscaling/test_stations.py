@@ -331,17 +331,12 @@ def test_units_are_converted_and_stations_outside_left_out() -> None:
     assert any("1 of 6 stations lie outside" in note for note in found.notes)
 
 
-def test_models_and_matchings_that_take_no_stations_are_refused() -> None:
+def test_models_that_take_no_stations_are_refused() -> None:
     base = problem()
     found = with_stations(base, stations(base, 5))
-    for model in ("shrinkage_cmp", "vbagg", "centroid_gp"):
+    for model in ("vbagg", "centroid_gp"):
         with pytest.raises(InputError, match="cannot use stations"):
             matched_data(found, starting_spec(found, DownscaleSettings(model)))
-    apart = problem(mediators=("q",))
-    with pytest.raises(InputError, match="matched through mediators"):
-        with_stations(apart, stations(apart, 5))
-    with pytest.raises(InputError, match="cannot be combined with a warp"):
-        downscale(found, {"warp": "log", "learn": False})
 
 
 def test_the_command_takes_both_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

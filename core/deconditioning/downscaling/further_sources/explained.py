@@ -44,7 +44,7 @@ class ExplainedVariances:
 def explained_variances(
     spec: ModelSpec, conditioning: Conditioning, problem: DownscalingProblem, at: AtPixels
 ) -> ExplainedVariances:
-    """Of a posterior with W = I whose targets are cells and, behind them, those of further sources, with stations last.
+    """Of a posterior whose targets are cells and, behind them, those of further sources, with stations last.
 
     With ``S = F Fᵀ`` the squares of ``F⁻¹c(x)`` add up to the reduction of the variance; those of the first rows are
     that by the cells, since the first rows of F are the factor of their own covariance, and so on. A station at x′
@@ -59,31 +59,45 @@ def explained_variances(
         places = np.unique(np.linspace(0, count - 1, min(_PIXELS, count)).astype(int))
         rows = torch.as_tensor(places).to(conditioning.residual.device)
         (_, variance), sums = at(rows)
-        projected = conditioning.root.T @ sums
+        across = conditioning.weights.T @ sums
+        projected = conditioning.factor.half_solve(across)
         sizes = (conditioning.cells, *points.sizes)
         cells, *further = (float(part.sum(0).mean()) for part in projected.square().split(sizes))
+        if conditioning.carried is not None:  # the cells' targets are estimates
+            cells -= float(conditioning.carried_by(conditioning.factor.solve(across)).mean())
         gain = None
         if problem.stations is not None:
-            gain = _gain(spec, conditioning, problem, rows, variance, projected, sums).cpu()
+            gain = _gain(spec, conditioning, problem, rows, sums).cpu()
         return ExplainedVariances(rows.cpu(), float(variance.mean()), cells, tuple(further), gain)
 
 
 def _gain(
     spec: ModelSpec, conditioning: Conditioning, problem: DownscalingProblem, rows: Int[Tensor, " n"],
-    variance: Float[Tensor, " n"], projected: Float[Tensor, "M n"], sums: Float[Tensor, "B n"],
+    sums: Float[Tensor, "B n"],
 ) -> Float[Tensor, " n"]:  # fmt: skip
-    """What the mean variance would fall by with one more station, see `explained_variances`."""
+    """What the mean variance would fall by with one more station u at each pixel, see `explained_variances`.
+
+    ``2 κ cov(f, u) − κ² var u`` with the weight ``κ = cov(f, u) / var u`` that the model gives it. If the cells'
+    targets are estimates, κ is that of a model that takes them for measurements, as the posterior mean does.
+    """
     points, stations = conditioning.points, problem.stations
     assert points is not None and stations is not None
     first = len(points.prior) - len(stations.effects)
     inputs = problem.inputs[rows.cpu()].to(sums.device)
-    between = evaluate(spec.kernel.build(problem.columns).to(sums.device), inputs, inputs) - projected.T @ projected
-    common = torch.nn.functional.pad(points.effects[:, first] * points.prior[first], (conditioning.cells, 0))
-    along = conditioning.factor.half_solve(common)  # of cov(z̃, b₀)
-    crossed = -(along @ projected)  # cov(b₀, f(x))
-    offset = points.prior[first] - along @ along
-    measured = variance + 2 * crossed + offset + spec.point_noise + spec.noises_of_sources[-1]
-    return (between + crossed[:, None]).square().mean(0) / measured.clamp_min(1e-12)
+    prior = evaluate(spec.kernel.build(problem.columns).to(sums.device), inputs, inputs)
+    effect = points.effects[:, [first]] * points.prior[first]
+    of_f = conditioning.weights.T @ sums  # cov(z̃, f), and cov(z̃, u) with the offset
+    of_u = of_f + torch.nn.functional.pad(effect, (0, 0, conditioning.cells, 0))
+    half_f, half_u = conditioning.factor.half_solve(of_f), conditioning.factor.half_solve(of_u)
+    between = prior - half_f.T @ half_u
+    noise = spec.point_noise + spec.noises_of_sources[-1]
+    variance = (prior.diagonal() + points.prior[first] - half_u.square().sum(0) + noise).clamp_min(1e-12)
+    weight = between / variance
+    if conditioning.carried is not None:
+        solved = conditioning.factor.solve(of_u)
+        between = between + conditioning.carried_between(conditioning.factor.solve(of_f), solved)
+        variance = variance + conditioning.carried_by(solved)
+    return (2 * weight * between - weight.square() * variance).mean(0)
 
 
 def averaged_variances(weights: Sequence[float], parts: Sequence[ExplainedVariances]) -> ExplainedVariances:

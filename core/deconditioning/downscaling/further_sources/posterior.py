@@ -30,6 +30,8 @@ class SourcePosterior:
     ``effects`` of the coefficients b (q,), source by source; ``left_out`` of each measurement's value from all other
     targets (S,), None if they are too many; ``scored`` of the values at stations that the posterior did not see (T,),
     None if there are none. ``representativeness`` τ² of each source. ``explained``: what each adds to the map.
+    ``over_footprints`` of the mean of the pixels' values over what each measurement measures (S,), without effects and
+    errors; None without a warp of the target.
     """
 
     effects: tuple[Float[Tensor, " q"], Float[Tensor, " q"]]
@@ -37,6 +39,7 @@ class SourcePosterior:
     scored: tuple[Float[Tensor, " T"], Float[Tensor, " T"]] | None
     representativeness: tuple[float, ...]
     explained: ExplainedVariances
+    over_footprints: tuple[Float[Tensor, " S"], Float[Tensor, " S"]] | None = None
 
 
 def source_posterior(
@@ -61,13 +64,14 @@ def source_posterior(
         common = torch.nn.functional.pad(points.effects * points.prior, (0, 0, before, 0))
         solved = conditioning.factor.solve(common)
         coefficients = solved.T @ conditioning.residual
-        spread = torch.diag(points.prior) - common.T @ solved
+        spread = torch.diag(points.prior) - common.T @ solved + conditioning.carried_between(solved, solved)
         places = None
         if scored is not None:
             rows = torch.as_tensor(scored.row).to(conditioning.residual.device)
             (mean, variance), sums = at(rows)
             columns = _columns(scored, problem.sources).to(mean)
-            crossed = -(solved.T @ (conditioning.weights.T @ sums))
+            across = conditioning.weights.T @ sums
+            crossed = conditioning.carried_between(solved, conditioning.factor.solve(across)) - solved.T @ across
             more = ((columns @ spread) * columns).sum(1) + 2 * (columns * crossed.T).sum(1)
             noise = spec.point_noise + scored.errors.variance.to(mean)
             noise += spec.noises_of_sources[-1] if stations is not None and stations.footprints is None else 0.0
@@ -77,7 +81,8 @@ def source_posterior(
         effects, explained = (coefficients, spread.diagonal()), explained_variances(spec, conditioning, problem, at)
         noises = spec.noises_of_sources
         noises = noises * len(problem.sources) if len(noises) == 1 else noises
-        return SourcePosterior(effects, left, places, noises, explained)
+        over = None if problem.warp is None else _over_footprints(spec, conditioning, problem, scale)
+        return SourcePosterior(effects, left, places, noises, explained, over)
 
 
 def _columns(scored: SourceTargets, sources: Sequence[SourceTargets]) -> Float[Tensor, "T q"]:
@@ -102,13 +107,42 @@ def _left_out(
     left = leave_one_out(conditioning)
     targets = torch.cat([each.targets for each in problem.sources]).to(conditioning.residual)
     mean, variance = targets - left.error[conditioning.cells :], left.variance[conditioning.cells :]
+    if conditioning.carried is not None:
+        solved = conditioning.factor.solve(_last(conditioning))
+        variance = variance + variance.square() * conditioning.carried_by(solved)
     if scale is None:
         return mean, variance
-    bags = Bags.joined([each.bags(problem.inputs) for each in problem.sources]).to(mean.device)
-    pixels = np.concatenate([each.pixels for each in problem.sources])
+    bags, kappa = _scaled(problem, scale)
     noise = spec.point_noise * bags.contamination + points.of_sources(spec.representativeness) + points.variance
-    kappa = bags.mean(scale[torch.as_tensor(pixels).to(mean.device)].square())
     return mean, kappa * (variance - noise).clamp_min(0) + noise
+
+
+def _last(conditioning: Conditioning) -> Float[Tensor, "M S"]:
+    """The last rows' columns of the identity."""
+    return torch.eye(len(conditioning.residual)).to(conditioning.residual)[:, conditioning.cells :]
+
+
+def _scaled(problem: DownscalingProblem, scale: Float[Tensor, " P"]) -> tuple[Bags, Float[Tensor, " S"]]:
+    """The bags of all measurements, and the mean of κ² over each."""
+    bags = Bags.joined([each.bags(problem.inputs) for each in problem.sources]).to(scale.device)
+    pixels = torch.as_tensor(np.concatenate([each.pixels for each in problem.sources])).to(scale.device)
+    return bags, bags.mean(scale[pixels].square())
+
+
+def _over_footprints(
+    spec: ModelSpec, conditioning: Conditioning, problem: DownscalingProblem, scale: Float[Tensor, " P"] | None
+) -> Moments:
+    """Of the last rows of ``u = Wᵀf̄``: ``E u = z̃ − Σ S⁻¹ r``, ``cov u = Σ − Σ S⁻¹ Σ``, and the point noise's share."""
+    rows = slice(conditioning.cells, None)
+    noise = conditioning.noise[:, rows]
+    targets = torch.cat([each.targets for each in problem.sources]).to(noise)
+    mean = targets - noise.T @ conditioning.factor.solve(conditioning.residual)
+    variance = (noise[rows].diagonal() - conditioning.factor.half_solve(noise).square().sum(0)).clamp_min(0)
+    if conditioning.carried is not None:
+        variance = variance + conditioning.carried_by(_last(conditioning) - conditioning.factor.solve(noise))
+    everywhere = torch.ones(len(problem.pixel), dtype=noise.dtype, device=noise.device)
+    bags, kappa = _scaled(problem, everywhere if scale is None else scale)
+    return mean, kappa * variance + spec.point_noise * bags.contamination
 
 
 def averaged_posteriors(weights: Sequence[float], parts: Sequence[SourcePosterior | None]) -> SourcePosterior | None:
@@ -126,4 +160,4 @@ def averaged_posteriors(weights: Sequence[float], parts: Sequence[SourcePosterio
     assert effects is not None
     noise = tuple(float(np.dot(weights, each)) for each in zip(*(p.representativeness for p in there), strict=True))
     explained = averaged_variances(weights, [part.explained for part in there])
-    return SourcePosterior(effects, mixed("left_out"), mixed("scored"), noise, explained)
+    return SourcePosterior(effects, mixed("left_out"), mixed("scored"), noise, explained, mixed("over_footprints"))

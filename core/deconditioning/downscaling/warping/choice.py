@@ -29,10 +29,10 @@ _SKEWED = 0.5
 _FOR_LIMITS = 1.02
 #: Share of the visible cells at a limit, such as dry cells, beyond which no warp is tried.
 _MOST_AT_LIMIT = 0.1
-#: Where a warp would be tried, were there no errors or stations.
+#: Where a warp would be tried, were there no errors of cells.
 _NOT_WARPED = (
-    "No warp of this skewed target was tried, because stations, further sources and errors of cells are given on the "
-    "original scale: intervals may be wrong near its limits."
+    "No warp of this skewed target was tried, because a warped map has exactly the means of the cells and these have "
+    "errors: intervals may be wrong near its limits."
 )
 
 
@@ -63,8 +63,7 @@ def choose_warp(problem: DownscalingProblem, settings: DownscaleSettings, contex
         return _best(problem, settings, context)
     if requested in ("none", AUTO):
         return WarpChoice(problem, settings.replace(warp="none"))
-    values, limits = problem.coarse[problem.observed], limits_of(problem)
-    warp = fit_warp(requested, values, limits)
+    warp = warp_of_kind(problem, requested)
     return _with(problem, settings, warp, f"The model uses {warp.formula} of the target, as requested.")
 
 
@@ -76,7 +75,7 @@ def _with(problem: DownscalingProblem, settings: DownscaleSettings, warp: Warp, 
 
 def candidates(problem: DownscalingProblem) -> tuple[list[Warp], str]:
     """The warps that are worth a test, and why there are none for a target that would need one."""
-    values, limits = problem.coarse[problem.observed], limits_of(problem)
+    values, limits = _values(problem), limits_of(problem)
     share = _is_index(problem) and limits is None
     if is_temperature(problem.units) or (limits is None and abs(skew(values)) <= _SKEWED and not share):
         return [], ""
@@ -84,18 +83,29 @@ def candidates(problem: DownscalingProblem) -> tuple[list[Warp], str]:
         at_limit = float(np.mean((values <= limits[0]) | (values >= limits[1])))
         if at_limit > _MOST_AT_LIMIT:
             return [], (
-                f"{100 * at_limit:.0f} % of the visible cells are exactly at a limit of the target, which no warp "
-                "makes Gaussian: the model uses the target without a warp."
+                f"{100 * at_limit:.0f} % of the visible {'values' if problem.sources else 'cells'} are exactly at a "
+                "limit of the target, which no warp makes Gaussian: the model uses the target without a warp."
             )
     kinds = ["logit"] if (limits is not None or share) and bounds_of(values, limits) else []
     kinds += ["box-cox"] if values.min() >= 0 and values.max() > 0 else []
     warps = [fit_warp(kind, values, limits) for kind in kinds]
+    warps = [warp for warp in warps if warp.is_defined(values)]
     return [warp for warp in warps if warp.kind == "logit" or warp.power < 1], ""
+
+
+def warp_of_kind(problem: DownscalingProblem, kind: str) -> Warp:
+    """The warp "log", "box-cox" or "logit" for the values that the model sees, see `fit_warp`."""
+    return fit_warp(kind, _values(problem), limits_of(problem))
+
+
+def _values(problem: DownscalingProblem) -> np.ndarray:
+    """(n,) values that the model sees: of the cells, then of every further source."""
+    return np.concatenate([problem.coarse[problem.observed], *(each.measured.value for each in problem.sources)])
 
 
 def _is_index(problem: DownscalingProblem) -> bool:
     """Whether the target is dimensionless and lies between −1 and 1, as an index of vegetation does."""
-    values = problem.coarse[problem.observed]
+    values = _values(problem)
     return problem.units in ("1", "") and values.min() >= -1 and values.max() <= 1
 
 

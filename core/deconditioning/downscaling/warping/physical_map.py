@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float, Int
 
 from deconditioning.errors import InputError
+from deconditioning.fields.footprints.stations import standardised_again
 from deconditioning.fields.problem.joined_cells import Joined
 from deconditioning.fields.problem.physical_limits import limits_of
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -122,30 +123,33 @@ def in_units(problem: DownscalingProblem, values: Float[np.ndarray, "*n"]) -> Fl
 
 
 def has_unwarped(problem: DownscalingProblem) -> bool:
-    """Whether a problem has targets or errors on the target's own scale, which a warp does not reach."""
-    return bool(problem.sources) or problem.data.errors is not None
+    """Whether the cells have errors on the target's own scale: a warped map has their values as means, without any."""
+    return problem.data.errors is not None
 
 
 def warped(problem: DownscalingProblem, warp: Warp, note: str = "") -> DownscalingProblem:
     """The problem whose model sees the standardised values of ``warp``, as if cells were means of the warped field.
 
-    ``note`` is a note on the choice. Raises ``InputError`` if the values leave the warp's domain, or the warped ones
-    are constant.
+    So are values over footprints; those at points are values of the warped field. What all values of a source differ by
+    is part of its offset, see `further_sources.posterior`. ``note`` is a note on the choice. Raises ``InputError`` if
+    the values leave the warp's domain, the warped ones are constant, or the cells have errors.
     """
     if has_unwarped(problem):
         raise InputError(
-            "Stations, further sources and errors of cells are on the target's own scale and cannot be combined with a "
-            "warp of the target: omit the warp (`--warp none`), or omit them."
+            "A warped map has exactly the means of the cells, but these cells have errors: omit the warp (`--warp "
+            "none`), or omit the errors."
         )
     values = problem.coarse.flat[problem.target_cell]
     warp.check(values)
     values = warp.forward(values)
     scale = fit_scale(values, problem.spec.target, "target")
     targets = torch.as_tensor(scale.forward(values)).to(problem.data.targets)
-    return replace(
+    result = replace(
         problem, data=replace(problem.data, targets=targets), target_scale=scale, warp=warp, unwarped=problem.plain,
         notes=(*problem.notes, note) if note else problem.notes,
     )  # fmt: skip
+    scored = None if result.scored is None else standardised_again(result, result.scored)
+    return replace(result, sources=tuple(standardised_again(result, each) for each in result.sources), scored=scored)
 
 
 def shifts(problem: DownscalingProblem, parts: Sequence[Part]) -> Float[np.ndarray, "H W"]:

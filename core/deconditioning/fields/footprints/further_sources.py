@@ -52,10 +52,9 @@ def with_further_cells(
     the weights of the problem's own cells, if they have some.
     ``value`` names the field ("": the one called like the target, or the only one), ``error`` that with the standard
     deviations of its errors. Of several times the map's is taken.
-    Raises ``InputError`` if cells are matched through mediators, if no cell lies on the map, if the values are sums
-    where means are weighted, or if they cannot be in the target's units.
+    Raises ``InputError`` if no cell lies on the map, if the values are sums where means are weighted, or if they cannot
+    be in the target's units.
     """
-    _check(problem, fields.name)
     fields = fields.with_missing(problem.spec.missing)
     spec = DownscalingSpec(_name_of(fields, value or problem.spec.target, bool(value)), error=error or None)
     fields = replace(fields, fixed=_choice(fields, spec.target, problem))
@@ -86,7 +85,6 @@ def with_further_cells(
 def with_further_regions(problem: DownscalingProblem, regions: Regions) -> DownscalingProblem:
     """The problem with regions, or soundings with the corners of their pixels, as targets beside its cells; means and
     errors as `with_further_cells`."""
-    _check(problem, regions.source)
     inside, count = pixels_inside(problem.grid, regions.geometry), len(regions.value)
     shares = Shares(inside.pixel, inside.region, inside.fraction, count)
     error = np.zeros(count) if regions.error is None else regions.error
@@ -95,15 +93,6 @@ def with_further_regions(problem: DownscalingProblem, regions: Regions) -> Downs
     )
     covered = covered_by(problem.grid, inside, _complete(problem))
     return _with_areas(problem, _Areas(middle, shares, covered, regions.geometry))
-
-
-def _check(problem: DownscalingProblem, source: str) -> None:
-    """``InputError`` for a problem that takes no further source."""
-    if not problem.matched:
-        raise InputError(
-            f"Cells that are matched through mediators take no further source, such as {source}: choose direct "
-            "matching, or omit it."
-        )
 
 
 def _name_of(fields: Fields, name: str, is_given: bool) -> str:

@@ -39,10 +39,8 @@ def with_stations(problem: DownscalingProblem, stations: Stations) -> Downscalin
     A station measures the value of the pixel in which it lies, or the mean over its footprint, and differs from it by
     an offset common to all stations, by an effect linear in the difference between its altitude and that of the pixels
     (if both are known), and by noise.
-    Raises ``InputError`` if cells are matched through mediators, if no station lies on a pixel, or if the values cannot
-    be in the target's units.
+    Raises ``InputError`` if no station lies on a pixel, or if the values cannot be in the target's units.
     """
-    _check_matched(problem)
     targets, notes = _located(problem, stations)
     others = tuple(each for each in problem.sources if not each.stations)
     return replace(problem, sources=(*others, targets), notes=(*problem.notes, *notes))
@@ -54,7 +52,6 @@ def with_further_stations(problem: DownscalingProblem, stations: Stations) -> Do
     They differ from the cells as stations do (`with_stations`), but by an offset and a noise of their own; stations
     that are only scored (`with_scored_stations`) do not belong to them. Errors as `with_stations`.
     """
-    _check_matched(problem)
     targets, notes = _located(problem, stations, of_network=False)
     count = f"{len(targets.row)} values of {stations.source} are targets in addition to the cells."
     others, network = (tuple(each for each in problem.sources if each.stations == kind) for kind in (False, True))
@@ -65,15 +62,6 @@ def with_scored_stations(problem: DownscalingProblem, stations: Stations) -> Dow
     """The problem with stations that no model sees, at whose places its map is scored; errors as `with_stations`."""
     targets, notes = _located(problem, stations)
     return replace(problem, scored=targets, notes=(*problem.notes, *notes))
-
-
-def _check_matched(problem: DownscalingProblem) -> None:
-    """``InputError`` for cells that are matched through mediators."""
-    if not problem.matched:
-        raise InputError(
-            "Stations need cells that are matched directly, but these are matched through mediators: use the stations "
-            "for scoring, or choose direct matching."
-        )
 
 
 def _located(
@@ -107,12 +95,27 @@ def as_targets(
     """Measurements in the target's units as targets of a problem; ``effects`` are the columns (S,) of H by name, each
     with a prior sd of one sd of the cells for a typical measurement. The others are those of `SourceTargets`."""
     errors = PointErrors(
-        torch.as_tensor((measured.error / problem.target_sd) ** 2),
+        torch.as_tensor(problem.standardised_errors(measured.value, measured.error) ** 2),
         torch.as_tensor(np.stack(list(effects.values()), axis=1)),
         torch.as_tensor([1 / np.mean(column**2) for column in effects.values()]),
     )
     targets = torch.as_tensor(problem.standardised(measured.value))
     return SourceTargets(measured, row, targets, errors, tuple(effects), footprints, stations)
+
+
+def standardised_again(problem: DownscalingProblem, source: SourceTargets) -> SourceTargets:
+    """A source of a problem whose target now has another scale, or another warp; ``InputError`` if a value lies where
+    the warp is not defined."""
+    measured, hidden = source.measured, source.hidden
+    if problem.warp is not None:
+        problem.warp.check(measured.value, f"The values of {measured.source}")
+    variance = torch.as_tensor(problem.standardised_errors(measured.value, measured.error) ** 2)
+    return replace(
+        source,
+        targets=torch.as_tensor(problem.standardised(measured.value)),
+        errors=replace(source.errors, variance=variance),
+        hidden=None if hidden is None else standardised_again(problem, hidden),
+    )
 
 
 def _on_map_exchanged(problem: DownscalingProblem, stations: Stations) -> int:

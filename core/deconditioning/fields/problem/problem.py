@@ -119,11 +119,15 @@ class DownscalingProblem:
     @cached_property
     def joint_data(self) -> IndirectData:
         """All that a posterior sees: ``data``, and behind the cells those of every source."""
+        return self.with_sources(self.data)
+
+    def with_sources(self, data: IndirectData) -> IndirectData:
+        """Data of the cells, such as their pseudo-targets, and behind them those of every source."""
         if not self.sources:
-            return self.data
+            return data
         bags = Bags.joined([each.bags(self.inputs) for each in self.sources])
         targets = torch.cat([each.targets for each in self.sources])
-        return self.data.with_points(bags, targets, PointErrors.joined([each.errors for each in self.sources]))
+        return data.with_points(bags, targets, PointErrors.joined([each.errors for each in self.sources]))
 
     @property
     def joint_pixel(self) -> np.ndarray:
@@ -146,6 +150,10 @@ class DownscalingProblem:
     def standardised(self, values: np.ndarray) -> np.ndarray:
         """Values of the target as the model sees them: warped where it has a warp, and standardised."""
         return self.target_scale.forward(values if self.warp is None else self.warp.forward(values))
+
+    def standardised_errors(self, values: np.ndarray, errors: np.ndarray) -> np.ndarray:
+        """Sds of ``standardised`` values whose errors have these sds in the target's units."""
+        return (errors if self.warp is None else self.warp.errors(values, errors)) / self.target_scale.sd
 
     def physical_mean(self, mean: Any) -> np.ndarray:
         """(H, W) posterior mean in the target's units, from standardised values (P,)."""

@@ -56,13 +56,25 @@ class Warp:
             base = np.where(self.power * warped <= -1, 0.0, base)
         return np.clip(base - self.shift, self.low, self.high)
 
-    def check(self, values: Float[np.ndarray, " n"]) -> None:
-        """``InputError`` if values (n,) of cells lie outside the domain of g."""
+    def errors(self, values: Float[np.ndarray, "*n"], errors: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
+        """``g′(v) e``: the sds of g(v) if the values v have errors with the sds e, by the delta method."""
+        if self.kind == "logit":
+            span = self.high - self.low
+            inside = np.clip((values - self.low) / span, _EDGE, 1 - _EDGE)
+            return errors / (span * inside * (1 - inside))
+        return errors * np.maximum(values + self.shift, 1e-300) ** (self.power - 1)
+
+    def is_defined(self, values: Float[np.ndarray, " n"]) -> bool:
+        """Whether all of the values (n,) lie in the domain of g."""
         low, high = float(values.min()), float(values.max())
-        if low < self.low or high > self.high or (self.kind == "box-cox" and low + self.shift <= 0):
+        return low >= self.low and high <= self.high and (self.kind != "box-cox" or low + self.shift > 0)
+
+    def check(self, values: Float[np.ndarray, " n"], name: str = "The cells") -> None:
+        """``InputError`` if values (n,) lie outside the domain of g; ``name`` begins its sentence."""
+        if not self.is_defined(values):
             raise InputError(
-                f"The cells range from {number(low, 4)} to {number(high, 4)}, where {self.formula} is not defined: "
-                "learn the warp again from these cells, or choose none."
+                f"{name} range from {number(values.min(), 4)} to {number(values.max(), 4)}, where {self.formula} is "
+                "not defined: learn the warp again from these values, or choose none."
             )
 
     @property

@@ -215,10 +215,10 @@ def _runaway(spec: ModelSpec) -> list[str]:
 def _stage_one(spec: ModelSpec, work: _Work) -> _Stage:
     """``ℓ`` and ``λ`` by the leave-one-bag-out loss; k fixed, ℓ's first scale fixed (only its ratio to λ matters)."""
     assert spec.mediator_kernel is not None
-    data, columns, model = work.data, work.columns, spec.model
+    data, columns, model = work.data.cells_alone, work.columns, spec.model
     with torch.no_grad():
         kernel = spec.kernel.build(columns.inputs).to(work.device)
-        between = (work.bag_gram or over_pairs(data.bags, work.check))(kernel)
+        between = (work.bag_gram or over_pairs(data.bags, work.check))(kernel)[: data.bags.count, : data.bags.count]
     ell = spec.mediator_kernel.build(columns.mediators).to(work.device)
     low, high = (bound / data.bags.count for bound in _REGULARISATION_TIMES_BAGS)
     lam = log_parameter("regularisation λ", spec.regularisation, (low, high), work.device)
@@ -246,7 +246,7 @@ def _target_gp(spec: ModelSpec, work: _Work) -> _Stage:
     """``ℓ`` from Gaussian process regression of z̃ on ỹ, its amplitude then set to one; λ stays as given."""
     assert spec.mediator_kernel is not None
     fitted, optimum, hits = fit_target_gp(
-        spec.mediator_kernel, work.data, work.columns, work.options, work.report, work.check
+        spec.mediator_kernel, work.data.cells_alone, work.columns, work.options, work.report, work.check
     )
     total = fitted.kernel.variance
     terms = tuple(replace(term, scale=term.scale / total) for term in fitted.kernel.terms)
@@ -260,7 +260,7 @@ def _covariate_gp(spec: ModelSpec, work: _Work) -> _Stage:
     lower bound says that mediators tell them exactly, and is no warning.
     """
     assert spec.mediator_kernel is not None
-    data, columns, options = work.data, work.columns, work.options
+    data, columns, options = work.data.cells_alone, work.columns, work.options
     rest = [column for column, name in enumerate(columns.inputs) if name not in columns.place]
     values = data.bags.mean(data.bags.inputs[:, rest])
     values = (values - values.mean(0)) / values.std(0).clamp_min(1e-12)

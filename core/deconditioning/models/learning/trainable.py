@@ -22,7 +22,6 @@ from deconditioning.models.learning.parameters import (
     log_prior,
     plain_parameter,
 )
-from deconditioning.models.mediation import MediatorGrams
 from deconditioning.models.sparse.inducing import place
 from deconditioning.models.sparse.target_summary import TargetSummary, summarise
 from deconditioning.models.spec import ModelSpec
@@ -96,7 +95,7 @@ class Trainable:
         parameters = [*kernel_parameters("k", spec.kernel, self.kernel), *noises]
         self.joint = self.model.learns_mediation_with_the_rest(joint) and spec.mediator_kernel is not None
         self._regularisation: Parameter | None = None
-        self._tied_to = data.bags.count if tied and self.joint else None
+        self._tied_to = len(data.mediators) if tied and self.joint else None
         if self.joint:
             parameters += self._mediation_parameters(data, regularisation and not tied)
         self.inducing: Tensor | None = None
@@ -138,7 +137,7 @@ class Trainable:
         fixed = not self.model.correlated
         parameters = kernel_parameters("ℓ", spec.mediator_kernel, self.mediator_kernel, fix_first_scale=fixed)
         if regularisation:
-            low, high = (bound / data.bags.count for bound in _REGULARISATION_TIMES_BAGS)
+            low, high = (bound / len(data.mediators) for bound in _REGULARISATION_TIMES_BAGS)
             self._regularisation = log_parameter("regularisation λ", spec.regularisation, (low, high), device)
             parameters.append(self._regularisation)
         return parameters
@@ -183,7 +182,7 @@ class Trainable:
             return None, None
         if self.joint:
             grams = mediator_grams(self.spec, data, self.columns, self.mediator_kernel)
-            return self._mediated(grams, self.regularisation)
+            return self.model.mediation(grams, self.regularisation, data.bags_without_mediators)
         if data is not self._data:
             return self._fixed(data)
         if self._frozen is None:
@@ -192,11 +191,8 @@ class Trainable:
 
     def _fixed(self, data: IndirectData) -> _Mediation:
         with torch.no_grad():
-            return self._mediated(mediator_grams(self.spec, data, self.columns), self.spec.regularisation)
-
-    def _mediated(self, grams: MediatorGrams, regularisation: float | Tensor) -> _Mediation:
-        weights = self.model.weights(grams, regularisation)
-        return weights, self.model.unknown(grams, weights, regularisation)
+            grams = mediator_grams(self.spec, data, self.columns)
+            return self.model.mediation(grams, self.spec.regularisation, data.bags_without_mediators)
 
     def summary(self, data: IndirectData, check: Check = never) -> TargetSummary:
         """What the bags see of the targets, W staying as it is; kept for the data that learning starts from."""
