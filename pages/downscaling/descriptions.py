@@ -25,6 +25,8 @@ _PSEUDO = (
     "learned from the coarse values; $C$ is their covariance, propagated by the law of total variance, with "
     "$a(x) = S^{-1} W^\\top c(x)$."
 )
+#: The longest name of a covariate that a sentence uses.
+_LONGEST = 40
 PARTS = {0.25: "A quarter of", 0.5: "Half of", 0.75: "Three quarters of"}
 
 
@@ -37,7 +39,7 @@ def first_sentence() -> tuple[DeltaGenerator, DeltaGenerator]:
 def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     """What is given, what is hidden and what is asked."""
     bags, targets = problem.data.bags.count, len(problem.data.targets)
-    what = plain(", ".join(problem.spec.covariates).replace("_", " ")) or "coordinates only"
+    what = plain(", ".join(_called(problem, name) for name in problem.spec.covariates)) or "coordinates only"
     if problem.matched:
         each = (f"{len(one.row)} {'stations' if one.stations else f'values of {plain(one.measured.source)}'}"
                 for one in problem.sources)  # fmt: skip
@@ -52,6 +54,15 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
         f"**{plain(heading(problem))}.** {hidden}Data: {how}. From these and {what}, {_estimator(spec)} estimates "
         f"{pixels} pixels.{_scale(problem)}"
     )
+
+
+def _called(problem: DownscalingProblem, name: str) -> str:
+    """A covariate by its long name where that is short, else by its name."""
+    known = problem.covariates.get(name)
+    words = "" if known is None else known.long_name
+    if not words or len(words) > _LONGEST:
+        words = name
+    return (words if words[1:2].isupper() else f"{words[:1].lower()}{words[1:]}").replace("_", " ")
 
 
 def _estimator(spec: ModelSpec) -> str:

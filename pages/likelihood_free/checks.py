@@ -218,7 +218,8 @@ def rank_verdict(records: list[Calibration]) -> str:
     sentences = []
     for shapes, names in found.items():
         many, count = len(names) > 1, f"{len(names)} of {len(records)}"
-        who = f"{f'All {len(records)}' if len(found) == 1 and many else count} {'are' if many else 'is'}"
+        every = "Both" if len(records) == 2 else f"All {len(records)}"
+        who = f"{every if len(found) == 1 and many else count} {'are' if many else 'is'}"
         named = "" if len(found) == 1 else f" ({', '.join(names)})"
         what = " and ".join(f"{shape}s" if many else f"a {shape}" for shape in shapes) or "uniform"
         meaning = " and ".join(_SHAPES[shape] for shape in shapes) or "calibrated"
