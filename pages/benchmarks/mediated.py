@@ -27,7 +27,11 @@ def choice() -> str:
     right = sum(rmse <= other for rmse, other in pairs)
     first, other = (model_name(name) for name in CANDIDATES)
     worst = max(rmse / min(rmse, other) for rmse, other in pairs)
-    sentence = f"; its RMSE was at most {100 * (worst - 1):.0f} % higher" if right < len(pairs) else ""
+    sentence = (
+        f"; elsewhere the RMSE of its choice was at most {100 * (worst - 1):.0f} % higher than the other's"
+        if right < len(pairs)
+        else ""
+    )
     return (
         f"Between {first} and {other}, the test one scale up chose the one that is more accurate at the pixels in "
         f"{right} of {len(pairs)} cases{sentence}."

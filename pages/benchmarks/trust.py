@@ -65,6 +65,10 @@ def show_trust() -> None:
         width="stretch",
         placeholder=MISSING,
     )
+    st.caption(
+        "UKV: weather model of the UK Met Office; ERA5: reanalysis of ECMWF; GDAS: analysis of the US weather service "
+        "(NCEP)."
+    )
     show_peers()
     with st.expander("All models, and what the columns mean"):
         _everything(document, [line for line in lines if line])

@@ -15,7 +15,7 @@ from deconditioning.studies.distribution_regression.clustered import (
 )
 from deconditioning.studies.distribution_regression.settings import OWN, ClusterSettings
 from deconditioning.studies.distribution_regression.study import MethodSettings
-from deconditioning.wording import number
+from deconditioning.wording import number, rounded
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import controls
 from pages.kit.layout.page_layout import explain
@@ -54,8 +54,10 @@ def show() -> None:
     with left:
         st.markdown(summary(result, way, distance))
     record_numbers(cluster_risk=float(result.risks[way].mean()))
+    table, sentence = _stored_risks(stored(STORED)["results"])
+    st.markdown(table)
     explain(
-        _correlation_summary(stored(STORED)["results"]),
+        sentence,
         r"""
 $$y_{ic} \sim N\big(\beta'W_i + E_{z_i} f_c,\ \sigma^2\big),\qquad f_c = \bar f + g_c,\qquad
 \bar f \sim GP(0, \rho K),\quad g_c \sim GP(0, (1-\rho) K)$$
@@ -79,22 +81,25 @@ def summary(clustered: Clustered, way: str, distance: float) -> str:
     )
 
 
-def _correlation_summary(results: list[dict[str, Any]]) -> str:
-    """What the stored runs say: where borrowing pays."""
+def _stored_risks(results: list[dict[str, Any]]) -> tuple[str, str]:
+    """What the stored runs say, as a table of three distances in Markdown, and where borrowing pays in a sentence."""
     means = _means(results)
     distances = sorted({row["apart"] for row in results})
-    near, far = distances[0], distances[-1]
-    worst = max(distances, key=lambda at: means["exchangeable", at] / min(means["pooled", at], means["separate", at]))
+
+    def loss(at: float) -> float:
+        """The risk of exchangeable functions relative to the better of the other two."""
+        return means["exchangeable", at] / min(means["pooled", at], means["separate", at])
+
+    worst = max(distances, key=loss)
+    shown = sorted({distances[0], worst, distances[-1]})
     seeds = len({row["seed"] for row in results})
-    return (
-        f"Stored, {seeds} seeds: if the clusters are equal (δ = {number(near, 6)}), the risk is "
-        f"{number(means['exchangeable', near])} for exchangeable functions, {number(means['pooled', near])} for one "
-        f"for all and {number(means['separate', near])} for one for each; far apart (δ = {number(far, 6)}) it is "
-        f"{number(means['exchangeable', far])}, {number(means['pooled', far])} and {number(means['separate', far])}. "
-        f"In between, exchangeable functions are not better than both: at δ = {number(worst, 6)} the risk is "
-        f"{number(means['exchangeable', worst])}, against {number(means['pooled', worst])} and "
-        f"{number(means['separate', worst])}, because the evidence often still favours equal clusters."
-    )
+    head = [f"Mean risk, {seeds} seeds (stored)", *(f"δ = {number(at, 6)}" for at in shown)]
+    rows = [head, [":--", *("--:" for _ in shown)]]
+    rows += [[_BEST[way], *(rounded(means[way, at]) for at in shown)] for way in _SHORT]
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    most = f"Exchangeable functions lose most at δ = {number(worst, 6)}"
+    reason = ", because the evidence often still favours equal clusters" if distances[0] < worst < distances[-1] else ""
+    return table, f"{most}: {number(loss(worst), 3)} times the risk of the better of the other two{reason}."
 
 
 def _means(results: list[dict[str, Any]]) -> dict[tuple[str, float], float]:

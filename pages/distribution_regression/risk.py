@@ -9,7 +9,7 @@ import streamlit as st
 from deconditioning.figures.colours import model_name
 from deconditioning.figures.studies.distribution_regression import risk_plot
 from deconditioning.studies.distribution_regression.curves import slope, theory_exponent
-from deconditioning.studies.distribution_regression.study import MethodSettings, risk_sweep
+from deconditioning.studies.distribution_regression.study import CUT, NARROW, MethodSettings, risk_sweep
 from deconditioning.wording import signed
 from pages.distribution_regression import paper_results
 from pages.kit.chart.plotly_live import plotly_live
@@ -25,6 +25,11 @@ _ALONG = {"n": ("subjects", "measures", "n, subjects"), "m": ("measures", "subje
 #: The stored size that a curve is drawn at on opening.
 FIXED = {"n": 2000, "m": 400}
 _MOST_RUNS = 20
+#: Methods whose names do not say what they do.
+_TOLD = {
+    NARROW: "density estimation with the narrower of Silverman's two bandwidths",
+    CUT: "the same, cut off at the ends of [0, 1]",
+}
 #: The p below which mean risks are said to differ.
 _SIGNIFICANT = 0.05
 #: What is drawn beside the Gaussian process on opening: what the paper draws, and what it could have had.
@@ -111,6 +116,8 @@ def _below(document: dict[str, Any], curves: dict[str, Any], along: str, fixed: 
     for sentence in (paper_results.on_densities(document), paper_results.on_embeddings(document)):
         if sentence:
             st.markdown(sentence)
+    if told := [f"*{model_name(name)}*: {_TOLD[name]}" for name in document["settings"]["methods"] if name in _TOLD]:
+        st.caption(f"{'; '.join(told)}.")
     with st.expander("Mean risks, compared over the same runs"):
         rows = [row for name in curves if name != "gpdr" for row in _compared(document, name, along, fixed)]
         st.dataframe(rows, hide_index=True, width="stretch", placeholder=MISSING)

@@ -27,6 +27,8 @@ _ALPHAS, DRAWS = (1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0), 300
 SIMULATION = SimulationSpec(100, 200)
 #: A function whose mean is so small a share of its size averages to nothing; one that varies so little is constant.
 NOTHING, FLAT = 1e-6, 1e-9
+#: A difference that is rounding error.
+_ROUNDING = 1e-10
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -116,7 +118,7 @@ def _invariance() -> None:
 
 def _invariance_sentence(result: Transformed) -> str:
     """What a transformation and another order change, of outcomes and of f."""
-    if result.apart["gpdr"] < 1e-10:
+    if result.apart["gpdr"] < _ROUNDING:
         words = "The same kernel on h(x) is the same model here: the fitted outcomes agree to rounding. "
     else:
         share = 100 * result.apart["gpdr"] / result.spread
@@ -126,8 +128,9 @@ def _invariance_sentence(result: Transformed) -> str:
             f"{number(result.errors['gpdr', False], 2)}. With the kernel transformed by h nothing would change: the "
             "invariance in the paper is a property of the model, not of one kernel. "
         )
+    order = "does not change f" if result.shuffled < _ROUNDING else f"changes f by {number(result.shuffled, 1)}"
     return (
         f"{words}With density estimation the RMSE of f is {number(result.errors['kde', True], 2)} instead of "
-        f"{number(result.errors['kde', False], 2)}. Another order of the measurements changes f by "
-        f"{number(result.shuffled, 1)}. ({SIMULATION.subjects} subjects with {SIMULATION.measures} measurements each.)"
+        f"{number(result.errors['kde', False], 2)}. Another order of the measurements "
+        f"{order}. ({SIMULATION.subjects} subjects with {SIMULATION.measures} measurements each.)"
     )

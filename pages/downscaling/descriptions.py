@@ -6,7 +6,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import heading
+from deconditioning.figures.printed.coverage import TITLE
 from deconditioning.kernels.spec import Factor
+from deconditioning.metrics.intervals import Trust
 from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import number, signed
 from pages.downscaling.distribution.view import View
@@ -23,6 +25,8 @@ _PSEUDO = (
     "learned from the coarse values; $C$ is their covariance, propagated by the law of total variance, with "
     "$a(x) = S^{-1} W^\\top c(x)$."
 )
+#: The longest name of a covariate that a sentence uses.
+_LONGEST = 40
 PARTS = {0.25: "A quarter of", 0.5: "Half of", 0.75: "Three quarters of"}
 
 
@@ -35,7 +39,7 @@ def first_sentence() -> tuple[DeltaGenerator, DeltaGenerator]:
 def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     """What is given, what is hidden and what is asked."""
     bags, targets = problem.data.bags.count, len(problem.data.targets)
-    what = plain(", ".join(problem.spec.covariates).replace("_", " ")) or "coordinates only"
+    what = plain(", ".join(_called(problem, name) for name in problem.spec.covariates)) or "coordinates only"
     each = (f"{len(one.row)} {'stations' if one.stations else f'values of {plain(one.measured.source)}'}"
             for one in problem.sources)  # fmt: skip
     stations = "".join(f", and {words}" for words in each)
@@ -51,6 +55,15 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
         f"**{plain(heading(problem))}.** {hidden}Data: {how}. From these and {what}, {_estimator(spec)} estimates "
         f"{pixels} pixels.{_scale(problem)}"
     )
+
+
+def _called(problem: DownscalingProblem, name: str) -> str:
+    """A covariate by its long name where that is short, else by its name."""
+    known = problem.covariates.get(name)
+    words = "" if known is None else known.long_name
+    if not words or len(words) > _LONGEST:
+        words = name
+    return (words if words[1:2].isupper() else f"{words[:1].lower()}{words[1:]}").replace("_", " ")
 
 
 def _estimator(spec: ModelSpec) -> str:
@@ -88,7 +101,7 @@ def hidden_cells(problem: DownscalingProblem) -> str:
     return f"{share} the {known} coarse cells keep covariates only, the others keep targets only."
 
 
-def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> None:
+def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View, held: Trust | None) -> None:
     """The sentence beside the maps, and the equation with the page's own numbers."""
     bags, targets = problem.data.bags.count, len(problem.data.targets)
     points = float(problem.data.bags.sizes.sum())
@@ -109,7 +122,7 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View) -> N
     )
     explain(
         "The posterior mean is the best estimate of the fine field given the coarse values and the covariates. "
-        f"{_probably(problem)}{evidence}",
+        f"{_probably(problem, held)}{evidence}",
         rf"""
 $$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad
 \Sigma = \sigma^2 I + \varsigma^2 W^\top \mathrm{{diag}}\big(\textstyle\sum_i w_i^2\big) W{model.unknown_formula}$$
@@ -130,10 +143,14 @@ $c_j(x)$ its covariance with $f(x)$: {_kernel(spec)}. {_standardised(problem)}
     )
 
 
-def _probably(problem: DownscalingProblem) -> str:
+def _probably(problem: DownscalingProblem, held: Trust | None) -> str:
+    """Where the true value of a pixel is, unless the truth shows that the intervals are too narrow to say so."""
+    verb, doubt = "probably lies", "."
+    if held is not None and held.verdict == "too narrow":
+        verb, doubt = "should lie", f", but the intervals here are too narrow; see *{TITLE}*."
     if problem.warp is None:
-        return "The true value of a pixel probably lies within two standard deviations of it."
-    return "The true value of a pixel probably lies in its 95 % interval, which is not symmetric around the mean."
+        return f"The true value of a pixel {verb} within two standard deviations of it{doubt}"
+    return f"The true value of a pixel {verb} in its 95 % interval, which is not symmetric around the mean{doubt}"
 
 
 def _standardised(problem: DownscalingProblem) -> str:

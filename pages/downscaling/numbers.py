@@ -24,7 +24,7 @@ from deconditioning.figures.colours import model_name
 from deconditioning.figures.scores import calibration_plot, error_histogram, pit_histogram
 from deconditioning.metrics.calibration import calibration, pit
 from deconditioning.metrics.field_scores import score_field
-from deconditioning.metrics.intervals import calibration_sentence
+from deconditioning.metrics.intervals import calibration_sentence, pit_sentence
 from deconditioning.metrics.points import Predicted
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.metrics.stored_step import stored_step
@@ -200,10 +200,7 @@ def reliability(key: str, problem: DownscalingProblem, spec: ModelSpec, view: Vi
     with middle:
         counts = pit(truth, predictive, weights=area).tolist()
         plotly_live(pit_histogram(counts, model=spec.model.name, height=320, dark=is_dark()), "pit")
-        st.markdown(
-            "Flat: calibrated. High at both ends: the distribution is too narrow. High in the middle: it is too wide. "
-            "High at one end: the prediction is biased towards the other end."
-        )
+        st.markdown(pit_sentence(counts))
     with right:
         errors = {spec.model.name: view.mean - problem.truth}
         errors["bilinear"] = interpolations(key, problem)["bilinear"] - problem.truth

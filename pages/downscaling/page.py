@@ -40,7 +40,7 @@ def main() -> None:
     """Read the controls, ask core for the posterior, draw."""
     page_header(
         "Downscaling",
-        "Only averages over large cells are known. What does the field look like inside them, and how certain is it?",
+        "Averages over large cells are known. What does the field look like inside them, and how certain is it?",
         PRESETS,
         ESSENTIALS,
     )
@@ -84,7 +84,7 @@ def body() -> None:
         learn.warn(choice, problem, spec, view)
     _reservations(choice, problem, settings, position, spec, trust.said_of(problem, spec, view, held), shown_doubt)
     numbers.hope(choice.key, problem, below=True)
-    descriptions.what_it_shows(problem, spec, view)
+    descriptions.what_it_shows(problem, spec, view, held)
     explore(choice, problem, spec, view, maps, shows_draws)
     numbers.one_cell(problem, view, cell, maps.places[picture.TRUST])
     scores(choice, problem, spec, view, checked)

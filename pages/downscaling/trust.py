@@ -70,7 +70,7 @@ def panel(
         st.warning(plain(unchecked(problem, view.mean, bilinear)))
         return
     if not refusals and not first:
-        (st.success if result.verdict == "about right" else st.warning)(result.sentence + _remedy(result))
+        (st.success if result.right else st.warning)(result.sentence + _remedy(result))
     picture = _picture(result.held, f"var(--lab-{mark_of(result)})")
     st.html(f'<div class="lab-trust" role="img" aria-label="{_alt(result)}">{picture}</div>')
     where = "" if view.exact else f" in the {view.approximations[0].split(':')[0]}"

@@ -41,7 +41,8 @@ def main() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         hides = st.toggle(
             "Hide answers", key="x-hide", bind="query-params",
-            help="For a projector: your results and answers are not shown, and the handout has no page of answers.",
+            help="For a projector: results and answers, which each exercise shows once it is done, stay hidden here, "
+            "and the handout has no page of answers.",
         )  # fmt: skip
         _handout(answers=not hides and sees_everything())
         if done:

@@ -77,18 +77,18 @@ def comparison() -> None:
 def lesson(exponential: Rows, predators: Rows) -> str:
     """What the stored rows say: who is nearest from the same runs, and what runs of one's own are worth."""
     same = [method for method in METHODS + OTHERS if method != "smc_abc"]
-    best, nearer, runs = [], [], []
+    best, own = [], []
     for rows, score in ((exponential, "error"), (predators, "distance")):
         first = _nearest(rows, score, same)
         best.append(_named(first))
-        nearer.append(_nearest(rows, score, [*first, "smc_abc"]) == ["smc_abc"])
-        runs.append(f"{median(_of(rows, 'smc_abc', 'used')):,.0f}")
-    where = "both" if all(nearer) else "neither" if not any(nearer) else ("the first", "the second")[nearer.index(True)]
+        nearest = _nearest(rows, score, [*first, "smc_abc"])
+        verb = "is closest" if nearest == ["smc_abc"] else "ties" if "smc_abc" in nearest else "is farther away"
+        own.append(f"{median(_of(rows, 'smc_abc', 'used')):,.0f} runs (median) it {verb}")
     return (
         f"With the same runs, {best[0]} closest to the mean of the exact posterior, and for predators and prey "
         f"{best[1]} closest to the true rates; differences within two standard errors count as ties. "
-        f"*{TITLES['smc_abc']}* needs new runs for every observation: with a median of {runs[0]} and {runs[1]} runs it "
-        f"is closer on {where}."
+        f"*{TITLES['smc_abc']}* needs new runs for every observation: with {own[0]} on exponential-gamma, "
+        f"with {own[1]} on predators and prey."
     )
 
 
@@ -120,7 +120,7 @@ def _exponential(rows: Rows, drawn: Rows, method: str) -> dict[str, float | None
         "error": median(_scores(rows, method, "error")),
         "width / exact one": median(_scores(rows, method, "width")),
         "contains θ": mean(_scores(drawn, method, "holds")),
-        "1,000 runs": median(_of(rows, method, "used")) / 1000,
+        "runs": median(_of(rows, method, "used")),
     }
 
 
@@ -129,7 +129,7 @@ def _predators(rows: Rows, method: str) -> dict[str, float | None]:
         "error of log θ": median(_scores(rows, method, "distance")),
         "share of prior": median(_scores(rows, method, "share")),
         "contains θ": mean(_scores(rows, method, "holds")),
-        "1,000 runs": median(_of(rows, method, "used")) / 1000,
+        "runs": median(_of(rows, method, "used")),
     }
 
 

@@ -49,7 +49,7 @@ _LINES = {
     "truth": "hidden f (truth)", "impute": "naive: first z<br>from y (impute)",
     "cascade": "naive: y from x,<br>then z (cascade)",
 }  # fmt: skip
-SCORES = ("rmse", "mae", "bias", "crps", "coverage95", "coverage_2sd")
+SCORES = ("rmse", "mae", "bias", "crps", "coverage_2sd")
 #: Points a side of the evidence picture: a quick one, then a fine one unless matrices are large.
 COARSE, FINE, LARGE = 11, 21, 250
 

@@ -1,4 +1,4 @@
-"""Page Replicated?: every table and figure of the five publications, its claim, our number, the verdict."""
+"""Page Replicated?: every table and figure of the five sources, its claim, our number, the verdict."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def main() -> None:
     """How many claims hold, and each that the filters let through."""
     page_header(
         "Replicated?",
-        "Which published results do we reproduce? Every table and figure of five publications, with our own numbers.",
+        "Which published results do we reproduce? Every table and figure of five sources, with our own numbers.",
     )
     st.html(_CSS)
     with refusals():
@@ -39,7 +39,7 @@ def body(replicated: Replicated) -> None:
     """Sentence, counts, filters, claims."""
     st.markdown(summary(replicated.counts()))
     st.html(counted(replicated, SHORT))
-    text = widgets.segmented_control("Publication", [EVERY, *SHORT], default=EVERY, key="rp-text",
+    text = widgets.segmented_control("Source", [EVERY, *SHORT], default=EVERY, key="rp-text",
                                    format_func=lambda key: SHORT.get(key, EVERY))  # fmt: skip
     verdict = widgets.segmented_control("Result", [EVERY, *map(str, Verdict)], default=EVERY, key="rp-verdict")
     shown = [claim for claim in replicated.claims

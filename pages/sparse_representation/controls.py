@@ -8,6 +8,8 @@ from deconditioning.studies.sparse_representation.study import SparseSettings
 from pages.kit.controls.essential import group
 from pages.kit.controls.settings import controls
 
+#: What the button says.
+LEARN = "Learn points and kernel"
 LEARNABLE = LearningSettings.version.options
 
 

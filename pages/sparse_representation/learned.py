@@ -21,7 +21,7 @@ from pages.kit.runs.run_panel import begin_run, is_busy, run_of, show_duration, 
 from pages.kit.runs.stored_results import stored
 from pages.kit.state import get_engine, on_sliders
 from pages.kit.visitor import visitor_mark
-from pages.sparse_representation.controls import LEARNABLE
+from pages.sparse_representation.controls import LEARN, LEARNABLE
 
 TASK = "sparse-representation"
 STORED = "sparse_representation.json"
@@ -38,7 +38,7 @@ def toy_of(spec: ToySpec) -> Toy:
 def learn_button(toy: ToySpec, settings: SparseSettings) -> None:
     """Learn as a run."""
     run = run_of(TASK)
-    if st.button("Learn the points", type="primary", width="stretch", disabled=is_busy(run)):
+    if st.button(LEARN, type="primary", width="stretch", disabled=is_busy(run)):
         run_settings = {"toy": toy.to_dict(), "settings": vars(settings), "model": settings.version}
         begin_run(RunSpec(TASK, run_settings, toy.seed, f"{VERSIONS[settings.version]}: {settings.points} points"))
     targets = len(toy_of(toy).targets)

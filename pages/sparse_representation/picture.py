@@ -22,7 +22,7 @@ from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.page_layout import lead
 from pages.kit.layout.theme import is_dark
-from pages.sparse_representation.controls import LEARNABLE, choose_values
+from pages.sparse_representation.controls import LEARN, LEARNABLE, choose_values
 from pages.sparse_representation.learned import shown_data, toy_of
 
 #: Height of the small pictures together: beside the large one and its sentence.
@@ -65,10 +65,11 @@ def pictures(toy: Toy, count: int, learned: dict[str, SparseRepresentation]) -> 
         represented = picture_first(lambda: _represented(toy, count, learned))
     others = {version: read_at(toy.spec, spec) for version, spec in learned.items()}
     others["variational_gp"] = fitted(toy.spec, "variational_gp", len(represented.locations))
-    places = _places(learned)
+    places = places_of_picture(learned)
     if places == "learned":
         others["random"] = _at_values(toy, count, "random", _values(represented), learned)
-    sentence.markdown(opening(toy, represented, others, places))
+    with sentence:
+        lead(opening(toy, represented, others, places))
     first = [version for version in ("random", "learned", "variational_gp") if version in others]
     height = _BESIDE // len(first)
     for version in first:
@@ -82,7 +83,7 @@ def pictures(toy: Toy, count: int, learned: dict[str, SparseRepresentation]) -> 
     return represented
 
 
-def _places(learned: dict[str, SparseRepresentation]) -> str:
+def places_of_picture(learned: dict[str, SparseRepresentation]) -> str:
     """Where the points of the large picture stand."""
     chosen = str(st.session_state.get(PlacedSettings.places.key) or _usual(learned))
     return chosen if learned or chosen != "learned" else "random"
@@ -111,7 +112,7 @@ def opening(toy: Toy, represented: Represented, shown: dict[str, Represented], p
     if "random" in shown:
         return f"{sentence}, at random positions {number(_rmse(shown['random'], toy), 2)}{_all_data(toy, count)}."
     if best is None:
-        return f"{sentence}. Press **Learn the points** to see how well {count} learned points can represent it."
+        return f"{sentence}. Press **{LEARN}** to see how well {count} learned points can represent it."
     return f"{sentence}, at learned positions **{number(_rmse(shown[best], toy), 2)}**{_all_data(toy, count)}."
 
 
@@ -133,12 +134,12 @@ def _represented(toy: Toy, count: int, learned: dict[str, SparseRepresentation])
         places, values = choose_values(_usual(learned))
     represented = _at_values(toy, count, places, values, learned)
     stand = places if learned or places != "learned" else "random"
-    title = f"Posterior of f from {len(represented.locations)} {stand} points, not learned"
+    title = f"{len(represented.locations)} {stand} points, kernel as on the sliders"
     _draw(toy, "random", title, represented, "s-here", height=420)
     count = len(represented.locations)
     other = ("random" if stand != "random" else "learned") if learned else "even"
     compared = _at_values(toy, count, other, values, learned)
-    lead(
+    st.markdown(
         f"Log evidence of these {count} {stand} points: **{signed(represented.evidence, 1)}**; of {other} points with "
         f"the same kernel {signed(compared.evidence, 1)}. Higher is better."
     )

@@ -7,20 +7,21 @@ from deconditioning.studies.sparse_representation.study import VERSIONS, Represe
 from deconditioning.wording import number
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.score_table import score_table
-from pages.sparse_representation.picture import fitted, read_at
+from pages.sparse_representation.picture import fitted, places_of_picture, read_at
 
 
 def table(toy: Toy, count: int, represented: Represented, learned: dict[str, SparseRepresentation]) -> None:
     """Scores of all versions that need no learning or have been learned."""
     rows = {"random": represented.scores(toy)}
-    names = {**VERSIONS, "random": "Not learned"}
+    stand = places_of_picture(learned)
+    names = {**VERSIONS, "random": f"{stand.capitalize()} points, kernel from the sliders"}
     rows |= {version: read_at(toy.spec, spec).scores(toy) for version, spec in learned.items()}
     for version in ("variational_gp", "exact_gp"):
         try:
             rows[version] = fitted(toy.spec, version, count).scores(toy)
         except InputError:
             names[version] = f"{VERSIONS[version]} (too many)"
-    score_table(rows, columns=("rmse", "mae", "bias", "crps", "coverage95", "coverage_2sd"), names=names,
+    score_table(rows, columns=("rmse", "mae", "bias", "crps", "coverage_2sd"), names=names,
                 caption="Scores against f without noise, over the whole picture")  # fmt: skip
 
 

@@ -150,7 +150,7 @@ def sure(level: int, guess: Guess | None, dark: bool) -> Shown:
         outside["data"][0]["colorbar"] |= {"tickvals": [-0.85, 0, 0.85], "ticktext": ["below", "inside", "above"]}
         figures.insert(0, outside)
         result = trust(solved.truth, solved.predictive, weights=problem.grid.area)
-        right = result.verdict == "about right"
+        right = result.right
         good, bad = ((result.sentence,), ()) if right else ((), (result.sentence,))
         lesson = (
             f"The {level} % intervals contain the truth on {percent(held)} of the area. Wherever a truth is known, a "
@@ -208,7 +208,7 @@ def signs(solved: Solved, share: float, checked: OneScaleUp | None) -> tuple[lis
     held = trust(solved.truth, solved.predictive, weights=solved.problem.grid.area)
     result = [
         (share >= WEAK, f"Covariates explain {percent(share)} of the variation inside the cells."),
-        (held.verdict == "about right", held.sentence),
+        (held.right, held.sentence),
     ]
     if checked is not None:
         ratio, coverage = checked.rmse[checked.method] / checked.rmse["bilinear"], checked.held[-1]

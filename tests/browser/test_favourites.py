@@ -12,7 +12,7 @@ from tests.browser.steps import fits, opened, settled
 def learned(page: Page, address: str) -> None:
     """A run that ended."""
     opened(page, address)
-    page.get_by_role("button", name="Learn the points").click()
+    page.get_by_role("button", name="Learn points and kernel").click()
     expect(page.get_by_text(re.compile(r"^Learned in"))).to_be_visible()
     settled(page)
 

@@ -170,7 +170,7 @@ def test_what_the_paper_states_follows_its_controls(page):
 def test_clusters_follow_their_controls(page):
     """Their number, their distance, and the correlation by hand; at its ends it is one of the two other ways."""
     said = words(page)
-    assert "Mean posterior risk of the functions of the clusters" in said and "Stored, 50 seeds" in said
+    assert "Mean posterior risk of the functions of the clusters" in said and "50 seeds (stored)" in said
     page.slider(key="d-c-apart").set_value(0.5).run()
     assert re.search(r"(a separate function for each cluster is|exchangeable functions are) best\.", words(page))
     page.selectbox(key="d-c-way").set_value("by hand").run()

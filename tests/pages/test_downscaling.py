@@ -96,6 +96,7 @@ def test_too_narrow_intervals_are_said(open_page):
     (said,) = [box.value for box in page.warning if "95 % intervals" in box.value]
     held, verdict = re.search(r"(\d+) % of the 95 % intervals contain the truth: ([a-z ]+)\.", said).groups()
     assert verdict == "too narrow" and int(held) < 90 and "times this width" in said
+    assert "but the intervals here are too narrow; see *Coverage" in words(page)
     assert not [box for box in page.success if "95 % intervals" in box.value]
 
 

@@ -6,6 +6,7 @@ from html import unescape
 from pathlib import Path
 from statistics import mean, median
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -13,8 +14,9 @@ from deconditioning.likelihood_free.inference import METHODS
 from deconditioning.likelihood_free.other_methods import OTHERS
 from deconditioning.likelihood_free.simulators import simulate
 from deconditioning.studies.likelihood_free.settings import SimulatorSettings
-from deconditioning.studies.likelihood_free.study import exactness_gap, infer, make_problem
+from deconditioning.studies.likelihood_free.study import Calibration, exactness_gap, infer, make_problem
 from deconditioning.wording import number
+from pages.likelihood_free.checks import rank_verdict
 from pages.likelihood_free.comparison import DRAWN, GIVEN, PREDATORS, lesson
 from pages.likelihood_free.words import TITLES
 from tests.pages.conftest import until
@@ -98,4 +100,19 @@ def test_the_lesson_follows_from_the_rows() -> None:
     said = lesson(rows(0.2, 0.1, "error"), rows(0.9, 0.6, "distance"))
     assert "*Mixture density network* comes closest to the mean of the exact posterior" in said
     tied = " and ".join(f"*{TITLES[method]}*" for method in ("dme", "kbr"))
-    assert f"{tied} come closest to the true rates" in said and said.endswith("it is closer on the first.")
+    assert f"{tied} come closest to the true rates" in said and said.endswith(
+        "with 4,000 runs (median) it is closest on exponential-gamma, with 4,000 runs (median) it is farther away on "
+        "predators and prey."
+    )
+
+
+def test_the_verdict_names_the_shape_of_every_histogram() -> None:
+    even, middle = np.arange(100), 25 + np.arange(100) // 2
+    flat, hill, other = (Calibration(name, "θ", ranks, 99) for name, ranks in (("dme", even), ("kbr", middle),
+                                                                               ("abc", middle)))  # fmt: skip
+    assert rank_verdict([hill, other]) == "Both are hills: the posteriors are too wide."
+    assert rank_verdict([flat, hill]) == (
+        f"1 of 2 is uniform: the posterior is calibrated ({TITLES['dme']}). 1 of 2 is a hill: the posterior is too "
+        f"wide ({TITLES['kbr']})."
+    )
+    assert "biased" in rank_verdict([Calibration("dme", "θ", even // 2, 99)])

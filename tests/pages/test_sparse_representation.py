@@ -28,7 +28,11 @@ def test_it_opens_with_the_learned_points_it_was_shipped_with(page):
     assert "5 learned points" in words(page)
     learned, random, all_data = map(float, re.findall(r"0\.\d+", words(page).split("Log evidence")[0])[:3])
     assert all_data < learned < 1.5 * all_data < random
-    assert "Points and hyperparameters learned" in table(page) and "GP on all data" in table(page)
+    assert (
+        "Learned points, kernel from the sliders" in table(page)
+        and "Points and hyperparameters learned" in table(page)
+        and "GP on all data" in table(page)
+    )
 
 
 def test_every_slider_moves_the_left_picture(page):
@@ -53,7 +57,7 @@ def test_another_problem_has_nothing_learned_until_it_is(page):
     assert "Nothing has been learned" in page.info[0].value
     page.number_input(key="s-starts").set_value(1)
     page.number_input(key="s-steps").set_value(10).run()
-    next(button for button in page.button if button.label == "Learn the points").click().run()
+    next(button for button in page.button if button.label == "Learn points and kernel").click().run()
     until(page, lambda: any(info.value.startswith("Learned in") for info in page.info))
     assert "hyperparameters learned" in table(page) and "3 learned points" in words(page)
 

@@ -52,7 +52,7 @@ def network(seed: int = 0, offset: float = OFFSET) -> Network:
     truth = 288 + LAPSE * height + ROUGH * _rough(rng, RANGE, 1.0)
     lines = {"lat": ("lat", 45 + 0.05 * np.arange(SIZE), {"units": "degrees_north"}),
              "lon": ("lon", 5 + 0.05 * np.arange(SIZE), {"units": "degrees_east"})}  # fmt: skip
-    temperature = {"units": "K", "long_name": "air temperature"}
+    temperature = {"units": "K", "long_name": "synthetic air temperature"}
     data = {"t": (("lat", "lon"), truth, temperature), "altitude": (("lat", "lon"), height, {"units": "m"})}
     dataset, source = xr.Dataset(data, lines), "synthetic temperature and altitude"
     fields = fields_from_dataset(dataset, source=source, licence="none needed: synthetic")

@@ -21,6 +21,8 @@ MISSING = {False: "#c9cdd1", True: "#4b545a"}
 #: Lines and marks over maps, whose colours run from dark to light: a light line on a dark one, or a dark on a light.
 LIGHT, DARK = "#ffffff", "#10161c"
 _NOTHING = "rgba(0,0,0,0)"
+#: Digits and signs of a power.
+RAISED = str.maketrans("0123456789-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 _FONT = '"Source Sans", "Source Sans 3", "Helvetica Neue", Arial, sans-serif'
 
 
@@ -95,8 +97,19 @@ def log_axis(values: np.ndarray) -> dict[str, Any]:
     known = known[np.isfinite(known) & (known > 0)]
     low, high = (float(np.log10(v)) for v in (known.min(), known.max())) if known.size else (0.0, 1.0)
     pad = 0.05 * max(high - low, 0.2)
-    ticks: dict[str, Any] = {"dtick": max(1, round((high - low) / 5))} if high - low > 1.5 else _few_ticks(low, high)
+    ticks = _few_ticks(low, high)
+    if high - low > 1.5:
+        step = max(1, round((high - low) / 5))
+        places = [10.0**p for p in range(math.ceil(low - pad), math.floor(high + pad) + 1) if p % step == 0]
+        ticks = {"tickvals": places, "ticktext": [power(at) for at in places]}
     return {"type": "log", "range": [low - pad, high + pad], "exponentformat": "power", "minexponent": 4} | ticks
+
+
+def power(value: float) -> str:
+    """A tick of a log axis: a plain number, or a power of ten of a small or large one."""
+    exponent = math.log10(value) if value > 0 else 0.0
+    whole = abs(exponent - round(exponent)) < 1e-9
+    return f"10{str(round(exponent)).translate(RAISED)}" if whole and abs(exponent) >= 4 else number(value, 6)
 
 
 def _few_ticks(low: float, high: float) -> dict[str, Any]:

@@ -24,6 +24,8 @@ _FIFTH = 1.2
 SLIGHT = 0.03
 #: 95 % intervals that contain less than this are called far too narrow.
 _FAR = 0.7
+#: From which distance of a mean PIT from ½ a prediction is called biased: a bias of 0.18 sd.
+_SHIFTED = 0.05
 _PHI_95 = 1.959964
 
 
@@ -45,18 +47,27 @@ class Trust:
 
     @property
     def words(self) -> str:
-        """The verdict; "slightly too …" where the 95 % intervals pass, but those of some level are off by more than
-        `SLIGHT`."""
+        """The verdict; where the 95 % intervals pass, but those of some level are off by more than `SLIGHT`, "slightly
+        too …", or which are "too …" if their width is off by more than a fifth."""
         off = self.held[self._worst] - LEVELS[self._worst]
         if self.verdict != "about right" or abs(off) <= SLIGHT:
             return self.verdict
-        return f"slightly too {'wide' if off > 0 else 'narrow'}"
+        side = "wide" if off > 0 else "narrow"
+        if self.right:
+            return f"slightly too {side}"
+        return f"the {100 * LEVELS[self._worst]:.0f} % intervals are too {side}"
+
+    @property
+    def right(self) -> bool:
+        """Whether the 95 % intervals pass and none of another level is a fifth too wide or too narrow."""
+        wide, narrow = _clearly_off(LEVELS[:-1], self.held[:-1])
+        return self.verdict == "about right" and not (wide | narrow).any()
 
     @property
     def sentence(self) -> str:
         """The verdict in words, with its numbers."""
         held, worst = f"{100 * self.held[-1]:.0f} % of the 95 % intervals", self._worst
-        if self.words.startswith("slightly") and worst < len(LEVELS) - 1:
+        if self.words != self.verdict and worst < len(LEVELS) - 1:
             held += f" and {100 * self.held[worst]:.0f} % of the {100 * LEVELS[worst]:.0f} % intervals"
         far = "far " if self.verdict == "too narrow" and self.held[-1] < _FAR else ""
         return f"{held} contain the truth: {far}{self.words}."
@@ -73,8 +84,7 @@ def calibration_sentence(levels: Sequence[float], shares: Sequence[float]) -> st
     An interval is about right if a Gaussian one of the wanted coverage would be at most a fifth wider or narrower, as
     for `RIGHT`: Φ⁻¹((1 + share)/2) / Φ⁻¹((1 + level)/2) is between 1/1.2 and 1.2.
     """
-    ratio = norm.ppf((1 + np.asarray(shares)) / 2) / norm.ppf((1 + np.asarray(levels)) / 2)
-    wide, narrow = ratio > _FIFTH, ratio < 1 / _FIFTH
+    wide, narrow = _clearly_off(levels, shares)
     gaps = np.asarray(shares) - np.asarray(levels)
     most = int(np.abs(gaps).argmax())
     if not (wide | narrow).any() and abs(gaps[most]) > SLIGHT:
@@ -93,12 +103,42 @@ def calibration_sentence(levels: Sequence[float], shares: Sequence[float]) -> st
         return f"{words}; {example}."
     side, verdict = ("above", "wide") if wide.any() else ("below", "narrow")
     clear = int((wide | narrow).sum())
-    if clear == len(ratio):
+    if clear == len(wide):
         return f"The curve lies {side} the diagonal: the intervals are too {verdict}; {example}."
     every = bool((gaps > 0).all() if wide.any() else (gaps < 0).all())
     where = f"{side} the diagonal, clearly at" if every else f"clearly {side} the diagonal at"
     which = "interval of this level is" if clear == 1 else "intervals of these levels are"
-    return f"The curve lies {where} {clear} of {len(ratio)} levels: the {which} too {verdict}; {example}."
+    return f"The curve lies {where} {clear} of {len(wide)} levels: the {which} too {verdict}; {example}."
+
+
+def pit_sentence(counts: Sequence[float]) -> str:
+    """What a PIT histogram of counts (B,) in equal bins of [0, 1] shows: whether distributions are as wide as errors.
+
+    If a Gaussian's sd is c times that of the errors, the PIT Φ(u/c) has the variance v = asin(1/(1 + c²)) / 2π, 1/12 at
+    c = 1. So c² = 1/sin(2πv) − 1; the histogram is a hill where c > 1.2 and a bowl where c < 1/1.2. A mean of the PIT
+    further than `_SHIFTED` from ½ is a bias.
+    """
+    share = np.asarray(counts, dtype=float) / max(float(np.sum(counts)), 1e-300)
+    at = (np.arange(len(share)) + 0.5) / len(share)
+    mean = float(share @ at)
+    variance = float(share @ (at - mean) ** 2) + 1 / (12 * len(share) ** 2)
+    wider = float(np.sqrt(max(1 / np.sin(2 * np.pi * min(variance, 0.25)) - 1, 0.0)))
+    if wider > _FIFTH:
+        shape = "The histogram is high in the middle: the distributions are too wide."
+    elif wider < 1 / _FIFTH:
+        shape = "The histogram is high at the ends: the distributions are too narrow."
+    else:
+        shape = "The histogram is about flat: the distributions have about the right width."
+    if abs(mean - 0.5) <= _SHIFTED:
+        return shape
+    low, side = ("low", "upper") if mean > 0.5 else ("high", "lower")
+    return f"{shape} Most of the truth lies in the {side} half: the prediction is too {low}."
+
+
+def _clearly_off(levels: Sequence[float], shares: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """The levels (L,) whose intervals are more than a fifth too wide, and those more than a fifth too narrow."""
+    ratio = norm.ppf((1 + np.asarray(shares)) / 2) / norm.ppf((1 + np.asarray(levels)) / 2)
+    return ratio > _FIFTH, ratio < 1 / _FIFTH
 
 
 def trust(truth: np.ndarray, predicted: Predictive, *, weights: np.ndarray | None = None) -> Trust:

@@ -195,8 +195,8 @@ EXERCISES = (
     ),
     Exercise(
         "doubt", "downscaling", "Intervals that are right",
-        "These intervals are too narrow. Choose another kernel of the coordinates, so that the 95 % intervals contain "
-        "90 to 98 % of the truth.",
+        "The intervals on this map are too narrow. Choose another kernel of the coordinates, so that the 95 % "
+        "intervals contain 90 to 98 % of the truth.",
         "How rough is the field between the cells? The kernel is among the controls of the model.",
         _DOUBT | {_PLACE: "Matérn 3/2"}, _DOUBT | {_PLACE: "Matérn 1/2"},
         "A smooth kernel assumes that the field hardly varies between neighbouring cells. A rougher kernel, or the "

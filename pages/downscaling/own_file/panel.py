@@ -18,6 +18,7 @@ from deconditioning.fields.several import joined, keys_of
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.wording import number
 from pages.downscaling.data import NONE, Choice, cell_values, fields_of, labels_of, problem_of, shown_choice
+from pages.downscaling.descriptions import PARTS
 from pages.downscaling.dimensions import AS_COVARIATES, matching_place, places, title_of
 from pages.downscaling.footprints.files import attributes, values_of
 from pages.downscaling.own_file.further_files import refuse
@@ -77,8 +78,11 @@ def show(keys: Sequence[str], names: Mapping[str, str], beside: Mapping[str, Any
         block = guessed.block.value if files.apart else _block(files, guessed)
         select, coarse_select, places_shown = _places(files, target, covariates, guessed)
         error = _error(files, target) if files.apart else None
+    begin = files.shown or DownscalingSpec(target, withhold=0.0 if files.regions else guessed.withhold)
+    if begin.withhold:
+        part = PARTS.get(begin.withhold, f"{100 * begin.withhold:.0f} % of")
+        st.caption(f"{part} the cells will be hidden from the model to test it; the page can change this.")
     if pressed("Downscale", "lab-own-go"):
-        begin = files.shown or DownscalingSpec(target, withhold=0.0 if files.regions else guessed.withhold)
         mediators = tuple(name for name in begin.mediators if name not in (target, *covariates))
         try:
             spec = replace(

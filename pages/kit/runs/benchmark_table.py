@@ -272,18 +272,23 @@ def _difference(group: Group) -> str:
     less = [model_name(pair.second) for pair in clear if pair.difference < 0]
     more = [model_name(pair.second) for pair in clear if pair.difference > 0]
     rest = [model_name(pair.second) for pair in group.pairs if pair not in clear]
-    named = f": {', '.join(rest)}" if len(rest) <= _FEW else f" for {len(rest)}"
-    return (
-        f"of {len(group.pairs)} models, {_counted(less, 'less', tested[0].first)} and "
-        f"{_counted(more, 'more', '')}" + (f"; no significant difference{named}." if rest else ".")
-    )
+    reference, parts = model_name(tested[0].first), []
+    for names, how in ((less, "less"), (more, "more")):
+        if names:
+            than = "" if parts else f" than {reference}"
+            verb = "is" if len(names) == 1 else "are"
+            parts.append(f"{_named(names, 0 if parts else len(group.pairs))} {verb} {how} accurate{than}")
+    if not parts:
+        return f"none of {len(group.pairs)} differs significantly from {reference}."
+    if rest:
+        parts.append(f"{_named(rest)} {'shows' if len(rest) == 1 else 'show'} no significant difference")
+    return f"{'; '.join(parts)}."
 
 
-def _counted(names: Sequence[str], how: str, reference: str) -> str:
-    """How many models are less or more accurate, and which if they are few: "1 is more accurate (Partial CMP)"."""
-    count = f"{len(names) or 'none'} {'is' if len(names) < 2 else 'are'} {how} accurate"
-    than = f" than {model_name(reference)}" if reference else ""
-    return f"{count}{than}" + (f" ({', '.join(names)})" if 0 < len(names) <= _FEW else "")
+def _named(names: Sequence[str], of: int = 0) -> str:
+    """How many models, of how many, and which if they are few: "1 of 5 (Partial CMP)"."""
+    count = f"{len(names)} of {of}" if of else str(len(names))
+    return f"{count} ({', '.join(names)})" if len(names) <= _FEW else count
 
 
 def _test(table: BenchmarkTable, group: Group, value: str, pair: Comparison) -> dict[str, Any]:

@@ -8,10 +8,11 @@ import pytest
 from PIL import Image
 
 from deconditioning.errors import InputError
-from deconditioning.figures.printed.axes import plain_text, power
+from deconditioning.figures.printed.axes import plain_text
 from deconditioning.figures.printed.figure import paper_figure
 from deconditioning.figures.printed.light import in_light
 from deconditioning.figures.studies import one_dimension
+from deconditioning.figures.style import power
 from tests.core.figures.test_marks import FIGURES
 
 BARE = {"showgrid": False, "visible": False}

@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import norm
 
 from deconditioning.errors import InputError
-from deconditioning.metrics.intervals import LEVELS, SLIGHT, calibration_sentence, trust
+from deconditioning.metrics.calibration import pit
+from deconditioning.metrics.intervals import LEVELS, SLIGHT, Trust, calibration_sentence, pit_sentence, trust
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.metrics.probabilistic import coverage
 
@@ -95,3 +96,25 @@ def test_a_curve_above_the_diagonal_everywhere_is_called_so_although_only_some_l
     assert said.startswith("The curve lies above the diagonal, clearly at 2 of 5 levels: the intervals of these levels")
     below = calibration_sentence(levels, [2 * p - s for p, s in zip(levels, shares, strict=True)])
     assert below.startswith("The curve lies below the diagonal, clearly at 2 of 5 levels") and "too narrow" in below
+
+
+def test_passing_95_percent_intervals_do_not_hide_a_level_that_is_a_fifth_too_wide() -> None:
+    """The verdict and the sentence of the curve agree; 64 % needs 1.36 times the width of 50 %."""
+    found = Trust((0.64, 0.92, 0.97), "about right", 1.0)
+    assert not found.right and found.sentence == (
+        "97 % of the 95 % intervals and 64 % of the 50 % intervals contain the truth: the 50 % intervals are too wide."
+    )
+    assert "too wide" in calibration_sentence(LEVELS, found.held) and Trust((0.54, 0.9, 0.95), "about right", 1.0).right
+
+
+@pytest.mark.parametrize(
+    ("width", "shift", "words"),
+    [
+        (1.0, 0.0, "about flat"), (1.15, 0.0, "about flat"), (1.3, 0.0, "too wide"), (0.7, 0.0, "too narrow"),
+        (1.0, 0.4, "the prediction is too low"), (1.0, -0.4, "the prediction is too high"),
+    ],
+)  # fmt: skip
+def test_a_pit_histogram_is_judged_by_its_width_and_its_mean(drawn, width: float, shift: float, words: str) -> None:
+    """Truths of which the predicted sd and bias are known."""
+    said = pit_sentence(pit(drawn + shift, Predictive(0 * drawn, np.full_like(drawn, width))).tolist())
+    assert words in said and ("too low" in said or "too high" in said) == (shift != 0)

@@ -47,9 +47,11 @@ def test_ranks_of_an_exact_sampler_are_uniform_and_others_are_found_out() -> Non
     low, high = record.band()
     assert stats.binom(400, 0.1).cdf(high) - stats.binom(400, 0.1).cdf(low - 1) >= 0.95
     assert 20 < low < 40 < high < 60
-    for spoilt in (exact_sampler(problem, shift=0.4), exact_sampler(problem, widen=0.5)):
-        counts = Calibration("exact", "θ", calibrate(problem, spoilt, 400, 19)[:, 0], 19).counts()
-        assert stats.chisquare(counts).pvalue < 1e-4
+    assert Calibration("exact", "θ", ranks[:, 0], 19).shapes() == ()
+    narrow, wide = exact_sampler(problem, widen=0.5), exact_sampler(problem, widen=2.0)
+    for spoilt, shape in ((exact_sampler(problem, shift=0.4), "slope"), (narrow, "bowl"), (wide, "hill")):
+        record = Calibration("exact", "θ", calibrate(problem, spoilt, 400, 19)[:, 0], 19)
+        assert stats.chisquare(record.counts()).pvalue < 1e-4 and record.shapes()[-1] == shape
 
 
 def test_ties_are_broken_fairly_and_bins_must_divide() -> None:

@@ -59,8 +59,8 @@ def test_counts_of_made_up_rows() -> None:
     said = headline("Matched", summary)
     assert (
         "in 2 of 4 runs" in said
-        and "2 of 4 were more than 2 % less accurate" in said
-        and "1 of them with a warning" in said
+        and "2 of 4 runs were as accurate as the best interpolation or better, to within 2 %" in said
+        and "1 of the other 2 had a warning" in said
     )
     assert "in 4 of 5 comparisons, 2 times correctly" in said
     assert trust_summary(ROWS, "bag_gp") is None

@@ -1,11 +1,11 @@
-"""``deconditioning replicated``: every table and figure of the five publications and our stored results."""
+"""``deconditioning replicated``: every table and figure of the five sources and our stored results."""
 
 import argparse
 
 from deconditioning.cli.document import add_json_option, check_writable, document, table, write, write_bytes
 from deconditioning.cli.talk import say
 
-HELP = "report for every table and figure of the five publications whether our stored results support it"
+HELP = "report for every table and figure of the five sources whether our stored results support it"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -104,9 +104,8 @@ def assumptions(
     if (water := over_water(problem)) is not None:
         result.append(Assumption("water", water[1], False, water[0]))
     if (few := len(problem.data.targets)) < FEW:
-        result.append(
-            Assumption("cells", few, False, f"Only {few} cells are visible: the intervals may be too narrow.")
-        )
+        rough = "they hardly determine how rough the field is inside them"
+        result.append(Assumption("cells", few, False, f"Only {few} cells are visible: {rough}."))
     result.append(intervals(problem, mean, sd) if problem.warp is None else warped_intervals(problem, coverage))
     return (*result, *_roughness(spec))
 

@@ -11,21 +11,20 @@ from typing import Any
 import numpy as np
 
 from deconditioning.figures.colours import clear, four_numbers, hue
-from deconditioning.figures.style import uncompacted
+from deconditioning.figures.style import RAISED, power, uncompacted
 from deconditioning.wording import number
 
 #: Points of one of the screen's pixels.
 PX = 0.8
 #: Below so many decades a log axis has ticks between powers of ten.
 _FEW_DECADES = 2
-_RAISED = str.maketrans("0123456789-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 _RAISE = re.compile("<sup>([^<]*)</sup>")
 _TAG = re.compile(r"<[^>]+>")
 
 
 def plain_text(text: Any) -> str:
     """Words of plotly, which reads some HTML, as they are read."""
-    lines = re.sub(r"<br ?/?>", "\n", _RAISE.sub(lambda match: match[1].translate(_RAISED), str(text)))
+    lines = re.sub(r"<br ?/?>", "\n", _RAISE.sub(lambda match: match[1].translate(RAISED), str(text)))
     return html.unescape(_TAG.sub("", lines)).replace("\u2060", "")
 
 
@@ -116,13 +115,6 @@ def set_ticks(axis: Any, options: Mapping[str, Any], places: Places) -> None:
         axis.set_major_locator(MaxNLocator(options["nticks"]))
 
 
-def power(value: float) -> str:
-    """A tick of a log axis: a plain number, or a power of ten of a small or large one."""
-    exponent = np.log10(value) if value > 0 else 0.0
-    whole = abs(exponent - round(exponent)) < 1e-9
-    return f"10{str(round(exponent)).translate(_RAISED)}" if whole and abs(exponent) >= 4 else number(value, 6)
-
-
 def decorate(axes: Any, layout: Mapping[str, Any]) -> None:
     """Pictures, rules, frames and words that stand on the axes."""
     for image in layout.get("images") or ():
@@ -133,13 +125,20 @@ def decorate(axes: Any, layout: Mapping[str, Any]) -> None:
         at = {"xycoords": (_reference(note.get("xref")), _reference(note.get("yref")))}
         ha = {"left": "left", "right": "right"}.get(note.get("xanchor", "center"), "center")
         va = {"top": "top", "bottom": "bottom"}.get(note.get("yanchor", "middle"), "center")
-        where = (note.get("x", 0), note.get("y", 0))
+        where = tuple(_place(axes, note, name) for name in "xy")
         axes.annotate(plain_text(note["text"]), where, ha=ha, va=va, fontsize=9, color=hue("ink", False), **at)
 
 
 def _reference(name: str | None) -> str:
     """Whether a place is one of the data or a share of the axes."""
     return "axes fraction" if name and (name == "paper" or name.endswith("domain")) else "data"
+
+
+def _place(axes: Any, note: Mapping[str, Any], name: str) -> float:
+    """Where words stand along an axis; plotly counts those on a log axis in powers of ten."""
+    at: float = note.get(name, 0)
+    on_data = _reference(note.get(f"{name}ref")) == "data"
+    return float(10.0**at) if on_data and getattr(axes, f"get_{name}scale")() == "log" else at
 
 
 def _transform(axes: Any, shape: Mapping[str, Any]) -> Any:

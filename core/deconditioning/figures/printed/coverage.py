@@ -10,7 +10,7 @@ TITLE = "Coverage of the intervals"
 
 def mark_of(trust: Trust) -> str:
     """What the colour of a verdict is called in the palette (`VERDICTS`)."""
-    return "good" if trust.verdict == "about right" else "bad"
+    return "good" if trust.right else "bad"
 
 
 def draw_trust(axes: Any, trust: Trust, aspect: float) -> None:

@@ -284,6 +284,9 @@ def errors_plot(
     picture["yaxis"] = axis(label, dark, automargin=False, **log_axis(heights))
     if now is not None and len(places) and places[0] <= now <= places[-1]:
         picture["shapes"] = [upright(now, {"color": INK[dark], "width": 1, "dash": "dot"})]
+        words = {"text": f"now: {now:,}", "font": {"size": 11, "color": INK[dark]}, "showarrow": False}
+        corner = {"xanchor": "left", "yref": "paper", "y": 1, "yanchor": "top"}
+        picture["annotations"] = [words | corner | {"x": float(np.log10(now))}]
     summary = descriptions.ends({name: list(points.values()) for name, points in curves.items()}, names)
     picture["meta"]["alt"] = f"{title}, from {number(places[0], 6)} to {number(places[-1], 6)} simulations: {summary}."
     return {"data": traces, "layout": picture}

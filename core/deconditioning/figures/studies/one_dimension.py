@@ -28,6 +28,7 @@ from deconditioning.figures.style import (
     legend_on_the_right,
     literal,
     log_axis,
+    power,
     upright,
 )
 from deconditioning.wording import number
@@ -315,7 +316,7 @@ def _powers(grid: np.ndarray) -> dict[str, Any]:
     """Ticks at whole powers of ten of an axis in log10."""
     powers: Sequence[int] = range(int(np.ceil(np.log10(grid[0]) - 1e-9)), int(np.floor(np.log10(grid[-1]) + 1e-9)) + 1)
     step = max(1, len(powers) // 5)
-    return {"tickvals": list(powers)[::step], "ticktext": [f"10<sup>{p}</sup>" for p in list(powers)[::step]]}
+    return {"tickvals": list(powers)[::step], "ticktext": [power(10.0**p) for p in list(powers)[::step]]}
 
 
 def _rule(at: float, colour: str) -> dict[str, Any]:

@@ -105,11 +105,12 @@ def _compared_with_best(
 def headline(name: str, summary: TrustSummary) -> str:
     """The three numbers in words, over the runs that ``name`` says."""
     lost = summary.lost_warned + summary.lost_silent
-    worse = f"more than {100 * _TOLERATED:.0f} % less accurate than the best interpolation"
-    warned = "all" if summary.lost_warned == lost else str(summary.lost_warned)
-    losses = f"No run was {worse}." if not lost else (
-        f"{lost} of {summary.runs} were {worse}, {warned} of them with a warning."
-    )  # fmt: skip
+    equal = f"as accurate as the best interpolation or better, to within {100 * _TOLERATED:.0f} %"
+    losses = f"Every run was {equal}."
+    if lost:
+        warned = "" if summary.lost_warned == lost else f"{summary.lost_warned} of "
+        others = "one" if lost == 1 else str(lost)
+        losses = f"{summary.runs - lost} of {summary.runs} runs were {equal}; {warned}the other {others} had a warning."
     right, claimed, total = (sum(each.values()) for each in (summary.right, summary.claimed, summary.asked))
     conscience = (
         f" Without a truth, the test one scale up named the better of two methods in {claimed} of {total} comparisons, "

@@ -41,6 +41,8 @@ from deconditioning.studies.likelihood_free.settings import NUMBERS, PROBLEMS, K
 #: Matrices of more simulations than this gain by several threads.
 SMALL = 500
 _GAMMA, _NORMAL, _ = PROBLEMS
+#: Standard errors beyond which ranks are not uniform, at 5 %.
+_TWO_SIDED = 1.959964
 
 
 @lru_cache(maxsize=16)
@@ -241,6 +243,20 @@ class Calibration:
     def counts(self, bins: int = 10) -> np.ndarray:
         """How many ranks fall into each of ``bins`` equal parts of 0 … samples."""
         return np.bincount(self.ranks * bins // (self.samples + 1), minlength=bins)
+
+    def shapes(self) -> tuple[str, ...]:
+        """What the ranks show at 5 %: a "hill" or a "bowl" by their variance, a "slope" by their mean; none if uniform.
+
+        Of n uniform ranks the mean of (r − ½)² has the standard error (180 n)^(−½), that of r (12 n)^(−½).
+        """
+        position = (self.ranks + 0.5) / (self.samples + 1)
+        count, result = len(position), []
+        spread = (((position - 0.5) ** 2).mean() - 1 / 12) * (180 * count) ** 0.5
+        if abs(spread) > _TWO_SIDED:
+            result.append("hill" if spread < 0 else "bowl")
+        if abs(position.mean() - 0.5) * (12 * count) ** 0.5 > _TWO_SIDED:
+            result.append("slope")
+        return tuple(result)
 
     def band(self, bins: int = 10, level: float = 0.95) -> tuple[float, float]:
         """The band that a calibrated posterior's counts stay in with this probability, a bin: binomial quantiles.

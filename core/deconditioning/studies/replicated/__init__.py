@@ -1,1 +1,1 @@
-"""Every table and figure of the five publications and our stored results."""
+"""Every table and figure of the five sources and our stored results."""

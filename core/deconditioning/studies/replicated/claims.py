@@ -1,4 +1,4 @@
-"""The claims of the five publications, and how far our stored numbers support them.
+"""The claims of the five sources, and how far our stored numbers support them.
 
 ``data/replicated.toml`` contains each table and figure with its claim in a sentence, the queries of our numbers, and
 comparisons of these. Verdicts are computed.

@@ -4,7 +4,7 @@ from deconditioning.studies.replicated.claims import Claim, Replicated, Verdict
 
 _HEAD = """# Replicated?
 
-Every table and figure of the five publications: the claim, our result, and whether the claim holds. Numbers come from
+Every table and figure of the five sources: the claim, our result, and whether the claim holds. Numbers come from
 the files of `data/benchmarks`, claims from `data/replicated.toml`. The comparisons below each claim decide: it
 *holds* if all of them hold, and it *holds partly* if only some hold or if a part of it was not tested. If the data of
 a text are not available, the claim was tested on other data only, which do not decide it. Page **Replicated?**
