@@ -143,6 +143,11 @@ def _block(shape: tuple[int, int]) -> int:
     return int(widgets.select_slider("Pixels along a cell", sizes, value=usual, key="p-block"))
 
 
+def title_of(choice: Choice) -> str:
+    """What the catalogue calls the chosen series; "" for a file of a person."""
+    return find(choice.key).title if choice.key in _SERIES else ""
+
+
 @st.cache_resource(show_spinner="Downscaling all times …", max_entries=8)
 def downscaled(choice: Choice) -> Shown:
     """The chosen times downscaled, kept for all sessions. Raises ``InputError`` where they are too many for a page."""

@@ -64,6 +64,11 @@ def test_a_map_tells_where_it_is_low_and_high() -> None:
     said = alt(field_map(Panel("k", "t", values, grid, MapScale("T", "K", "sequential", -9, 8))))
     assert "lowest at the upper left (−9 on average), highest at the lower right (7)" in said
     assert descriptions.extremes(np.full((6, 9), np.nan)) == "all values missing"
+    values[0, 0] = np.nan
+    mean = number((6 * 7 - 6 * 9) / 53, 4)
+    assert descriptions.spread(values, "K") == f"From −9 K to 7 K, on average {mean} K."
+    assert descriptions.spread(values[:1, :1], "K") == "All values are missing."
+    values[0, 0] = 0
     error = alt(field_map(Panel("k", "t", values, grid, MapScale("T", "K", "diverging", -9, 9))))
     rms = np.sqrt((6 * 81 + 6 * 49) / 54)
     assert f"{number((6 * 7 - 6 * 9) / 54)} on average, root mean square {number(rms)}" in error
