@@ -65,9 +65,7 @@ def body() -> None:
         descriptions.situation(problem, start)
     numbers.hope(choice.key, problem, below=False)
     cell_selection.bar(problem)
-    with st.container():
-        if words := learned.marks(problem):
-            st.caption(words)
+    learned.marks(problem)
     maps = picture.Maps.of(problem)
     spec, view, position = picture.posterior(choice, problem, start, maps)
     with st.sidebar:
