@@ -9,7 +9,13 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.errors import Cancelled
-from deconditioning.figures.studies.embeddings import bag_regression_plot, cost_plot, embedding_map, slice_plot
+from deconditioning.figures.studies.embeddings import (
+    MEANING,
+    bag_regression_plot,
+    cost_plot,
+    embedding_map,
+    slice_plot,
+)
 from deconditioning.figures.style import Figure
 from deconditioning.studies.conditional_means.settings import OWN, EstimateSettings, SliceSettings
 from deconditioning.studies.conditional_means.study import (
@@ -90,6 +96,7 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     plotly_live(figure, "e-groups")
     bag, x = sample.bags.bag.numpy(), sample.bags.inputs[:, 0].numpy()
     groups = np.bincount(bag, x) / np.bincount(bag), sample.mediators[:, 0].numpy()
+    st.caption(MEANING)
     _maps(result, st.columns(3), groups, at, dark)
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:

@@ -65,6 +65,7 @@ def body() -> None:
         descriptions.situation(problem, start)
     numbers.hope(choice.key, problem, below=False)
     cell_selection.bar(problem)
+    learned.marks(problem)
     maps = picture.Maps.of(problem)
     spec, view, position = picture.posterior(choice, problem, start, maps)
     with st.sidebar:
@@ -106,8 +107,6 @@ def _reservations(
     """
     with st.container():
         picture.await_exact(choice, problem, spec, view)
-        if words := learned.marks(problem):
-            st.caption(words)
         ahead.show(choice, problem, replace(spec, others=()), view, position, spread=doubt.is_sd)
         if view.jitter:
             st.warning(

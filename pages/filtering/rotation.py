@@ -28,6 +28,9 @@ from pages.kit.layout.page_layout import evidence, lead
 from pages.kit.layout.theme import is_dark
 from pages.kit.tools.study_sweep import OnPage, offer
 
+#: Pixels of both pictures: the buttons below them are to be seen with them on a small screen.
+_HEIGHT = 350
+
 
 def show(name: str) -> None:
     """The series, its pictures, the scores, error against T."""
@@ -107,12 +110,12 @@ def _draw(result: Followed, system: RotationSystem, every: bool, step: int, abov
     figure = plane_plot(
         result.truth, result.observed, means, step, sample=(result.points, result.weights[step]),
         limits=(-limit, limit), labels=("position, first coordinate", "position, second coordinate"), track=track,
-        names=words.NAMES, signs=every, height=420, dark=is_dark(),
+        names=words.NAMES, signs=every, height=_HEIGHT, dark=is_dark(),
     )  # fmt: skip
     left, right = above.columns([5, 3])
     with left:
         plotly_live(figure, "f-plane")
     with right:
-        plotly_live(errors_plot(result.truth, means, step, names=words.NAMES, height=420, dark=is_dark()), "f-errors",
-                    later=True)  # fmt: skip
+        figure = errors_plot(result.truth, means, step, names=words.NAMES, legend=False, height=_HEIGHT, dark=is_dark())
+        plotly_live(figure, "f-errors", later=True)
     words.weights_caption(result, step)

@@ -36,7 +36,8 @@ def main() -> None:
             if letter:
                 st.subheader(letter, anchor=f"letter-{at}")
             for first in range(0, len(members), _A_ROW):
-                for word, column in zip(members[first : first + _A_ROW], st.columns(_A_ROW), strict=False):
+                row = members[first : first + _A_ROW]
+                for word, column in zip(row, st.columns(len(row)), strict=True):
                     with column:
                         _entry(word)
     if not result:

@@ -91,12 +91,14 @@ def line(problem: GaussianProblem, answer: Answer, y: np.ndarray, herded: int) -
         prior = normal_density(np.zeros(1), problem.xx / 2, grid)
         figure = posterior_plot(
             grid[:, 0], normal_density(mean, covariance, grid), prior, chosen, variable="x",
-            title=f"Posterior of x given y = {y[0]:.1f}", height=430, dark=dark,
+            title=f"Posterior of x given y = {signed(y[0], 2)}", height=430, dark=dark,
         )  # fmt: skip
         plotly_live(figure, "k-posterior")
     with right:
-        figure = pairs_plot(problem.inputs[:, 0], problem.observations[:, 0], title="Examples; drag the observed y",
-                            labels=("x, hidden", "y, observed"), rule=float(y[0]), height=430, dark=dark)  # fmt: skip
+        figure = pairs_plot(
+            problem.inputs[:, 0], problem.observations[:, 0], title="Examples and the observed y (drag the line)",
+            labels=("x, hidden", "y, observed"), rule=float(y[0]), height=430, dark=dark,
+        )  # fmt: skip
         plotly_live(figure, "k-pairs", later=True, on_rule=move_observation)
     left, right = st.columns(2)
     with left:

@@ -134,11 +134,12 @@ def _marginal(result: Inference, method: str, index: int, drawn: int, height: in
 
 def simulations(result: Inference) -> None:
     """What was simulated, and what was observed: the first summary against the first parameter."""
-    part = result.problem.prior.marginals[0]
-    name = f"log {part.name}" if part.log else part.name
+    part, summary = result.problem.prior.marginals[0], result.problem.summary_names[0]
+    logs = part.log, summary.startswith("log ")
+    natural = tuple(np.exp if log else np.asarray for log in logs)
     figure = pairs_plot(
-        result.simulations.parameters[:, 0], result.simulations.summaries[:, 0], rule=float(result.problem.observed[0]),
-        title="Simulations (dots) and the observation (line)", labels=(name, result.problem.summary_names[0]),
-        height=300, dark=is_dark(),
+        natural[0](result.simulations.parameters[:, 0]), natural[1](result.simulations.summaries[:, 0]),
+        rule=float(natural[1](result.problem.observed[0])), title="Simulations (dots) and the observation (line)",
+        labels=(part.name, summary.removeprefix("log ")), logs=logs, height=300, dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "lf-simulations", later=True)

@@ -117,7 +117,8 @@ def remarks(inference: Inference, method: str, ratio: float) -> None:
     wide = ratio > WIDE and method in ("dme", "kbr") and single
     place = st.container()
     if single:
-        left, place = st.columns([3, 2], vertical_alignment="center")
+        beside = wide or inference.simulations.discarded
+        left, place = st.columns([3, 2], vertical_alignment="center") if beside else (st.container(), place)
         with left:
             picture.simulations(inference)
     with place:

@@ -102,7 +102,7 @@ def _pictures(spec: LineSpec, posterior: Posterior, at: float) -> None:
         plotly_live(figure, "b-posterior")
     with right:
         figure = pairs_plot(
-            line.mediators.numpy(), line.inputs.numpy(), title="Simulated pairs; drag the observed x",
+            line.mediators.numpy(), line.inputs.numpy(), title="Simulated pairs and the observed x (drag the line)",
             labels=("y", "x"), curve=spec.r(y), curve_at=y, curve_name="r(y)", rule=at,
             by_hand=spec.edits[0].places, height=420, dark=dark,
         )  # fmt: skip

@@ -167,6 +167,11 @@ def _block(shape: tuple[int, int]) -> int:
     return int(widgets.select_slider("Pixels along a cell", sizes, value=usual, key="p-block"))
 
 
+def title_of(choice: Choice) -> str:
+    """What the catalogue calls the chosen series; "" for a file of a person."""
+    return find(choice.key).title if choice.key in _SERIES else ""
+
+
 def downscaled(choice: Choice) -> Shown:
     """The chosen times downscaled. Raises ``InputError`` where they are too many for a page."""
     return _downscaled(replace(choice, target=choice.pair[0]) if choice.pair else choice)[choice.target]

@@ -13,10 +13,12 @@ from pages.kit.controls import widgets
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
 from pages.period.controls import Choice, Shown
-from pages.period.maps import TITLES, field_limits
+from pages.period.maps import field_limits
 from pages.period.place import name_of, time_axis
 
 _ALONG = {"longitude": 1, "latitude": 0}
+#: Titles of one word: on a phone a panel is as wide as that.
+_SHORT = {"coarse": "Coarse", "mean": "Mean", "truth": "Truth"}
 _MEAN, _LINE = "average", "at the place"
 
 
@@ -40,7 +42,7 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     across, native = (grid.x, grid.x_name) if along == "longitude" else (grid.y, grid.y_name)
     down, ticks = time_axis(series)
     labels = (f"{along} (°)" if grid.kind == "latlon" else native, down)
-    named = {TITLES[name]: values for name, values in panels.items()}
+    named = {_SHORT[name]: values for name, values in panels.items()}
     figure = hovmoeller(named, across, days_of(series.dates), scale, labels=labels, ticks=ticks, dark=is_dark())
     plotly_live(figure, "p-hovmoeller")
     where = f"on the line through {name_of(series, place)}" if line == _LINE else "averaged over the other coordinate"

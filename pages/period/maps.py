@@ -1,7 +1,7 @@
 """Coarse values, mean, sd and truth in step, played in the browser; a click chooses the place that is looked at."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -100,9 +100,10 @@ def _books(choice: Choice, _shown: Shown, difference: bool) -> _Books:
     colours: Colours = "diverging" if difference else "sequential"
     scale = MapScale("", series.problem.units, colours, low, high)
     wide = MapScale("", series.problem.units, "uncertainty", 0.0, short(float(np.nanpercentile(sd, 99))))
-    grid, when = series.problem.grid, series.labels[0]
-    first = [Panel(name, f"{TITLES[name]}, {when}", values[0], grid, scale) for name, values in frames.items()]
-    first.append(Panel("sd", f"{_SD}, {when}", sd[0], grid, wide))
+    grid, when, quantity = series.problem.grid, series.labels[0], series.problem.long_name
+    named = replace(scale, name=f"{quantity}, anomaly" if difference else quantity)
+    first = [Panel(name, f"{TITLES[name]}, {when}", values[0], grid, named) for name, values in frames.items()]
+    first.append(Panel("sd", f"{_SD}, {when}", sd[0], grid, replace(wide, name=f"2 sd of {quantity}")))
     return _Books(
         maps_in_step({TITLES[name]: values for name, values in frames.items()}, grid, scale, len(frames)),
         maps_in_step({_SD: sd}, grid, wide, 1), tuple(frames),

@@ -22,7 +22,7 @@ def body() -> None:
     with st.sidebar:
         choice = controls.choose()
     shown = controls.downscaled(choice)
-    words.sentence(shown)
+    words.sentence(shown, controls.title_of(choice))
     books = st.container()
     at = place.choose(shown.result.series)
     with books:
@@ -32,8 +32,8 @@ def body() -> None:
     view = widgets.segmented_control("View", list(VIEWS), default="Hovmöller diagram", key="p-view")
     VIEWS[view or "Hovmöller diagram"](choice, shown, at)
     explain(
-        "All times share the hyperparameters and one factorisation; each costs one solve. With an archive, its "
-        "climatology is subtracted and its covariance is mixed with that of the kernel.",
+        "All times share one model, so each further map is quick. With an archive, its climatology is subtracted and "
+        "its covariance is mixed with that of the kernel.",
         "With the climatologies $c$ of fine and $c_z$ of coarse values, harmonics $H_t$ and the covariance of fine "
         "with coarse anomalies $C = w\\,(r^\\top a/N)\\circ\\rho + (1-w)\\,s^2 k$, the mean of time $t$ is\n\n"
         "$$H_t c + C\\,(K + \\epsilon I)^{-1}(z_t - H_t c_z),$$\n\n"

@@ -14,14 +14,17 @@ from pages.kit.record import record_scores
 from pages.period.controls import Shown
 
 
-def sentence(shown: Shown) -> None:
-    """How many times, from what, how good; the warnings."""
+def sentence(shown: Shown, region: str) -> None:
+    """Which quantity of which ``region`` ("" where no name is known), how many times, how good; the warnings."""
     series, result = shown.result.series, shown.result
     cells, pixels = int(series.problem.observed.sum()), series.problem.grid.area.size
     known = f"The archive contains {shown.training} earlier times." if shown.training else "No fine field is known."
     times = f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}" if len(series) > 1 else series.labels[0]
     at = "at each, " if len(series) > 1 else ""
-    lead(f"{times}: {at}{cells:,} coarse cells become a map of {pixels:,} pixels. {known}{_how_good(shown)}")
+    what = ", ".join(filter(None, (_capital(plain(series.problem.long_name)), region)))
+    lead(
+        f"**{what}.** {times}: {at}{cells:,} coarse cells become a map of {pixels:,} pixels. {known}{_how_good(shown)}"
+    )
     for sentence in ("order", "warp"):
         if sentence in result.diagnostics:
             st.caption(plain(result.diagnostics[sentence]))
@@ -48,6 +51,10 @@ def licence(shown: Shown) -> None:
     """Where the data come from."""
     problem = shown.result.series.problem
     st.caption(f"Data: {plain(problem.source)}. Licence: {plain(problem.licence)}.")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _how_good(shown: Shown) -> str:

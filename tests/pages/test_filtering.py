@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from deconditioning.figures.studies.filtering import errors_plot, plane_plot
 from deconditioning.filtering.systems import RotationSystem
+from deconditioning.slides.exhibit import Drawn, Exhibit, presented
 from deconditioning.studies.filtering.settings import RotationSettings
 from deconditioning.studies.filtering.study import FilterSettings, compare, follow, rotation_problem, system_of
 from pages.filtering.player import FIRST
@@ -78,6 +79,10 @@ def test_what_is_drawn_is_what_was_followed():
     names = [trace["name"] for trace in figure["data"]]
     assert {"examples<br>(area: weight)", "noisy observation", "hidden: true state", "Extended Kalman"} <= set(names)
     lines = errors_plot(found.truth, found.means, 14)["data"]
+    beside = errors_plot(found.truth, found.means, 14, legend=False)
+    alone = Exhibit("t", "q", (Drawn("t", "a", json.dumps(beside)),))
+    assert not beside["layout"]["showlegend"]
+    assert presented(alone).deck()["figures"]["figure-0"]["layout"]["showlegend"]
     assert len(lines) == 4 and found.weights.shape == (15, 60) and np.isfinite(found.weights).all()
 
 

@@ -150,9 +150,7 @@ def test_what_the_normalisations_give_is_read_off_the_curves():
     assert "**Here neither normalisation" in said(0.5, 2.0, 0.6) and "**Here both normalisations" in said(0.5, 0.4, 0.1)
     assert "the one that sums to one gives both orders" in said(0.5, 2.0, 0.1)
     assert "the printed one gives both orders" in said(0.5, 0.7, 0.6)
-    assert "below density estimation at no d, and the conditional mean is below the rule at every d" in said(
-        0.5, 2.0, 0.1
-    )
+    assert "| as printed | at no d | at every d |" in said(0.5, 2.0, 0.1)
 
 
 def test_what_is_chosen_without_the_truth_is_said(opened):
@@ -185,7 +183,7 @@ def test_the_printed_normalisation_is_a_switch_and_its_order_is_said(opened):
 
     every = (2, 4, 8, 16, 32, 64)
     nearer = [d for d in every if error("kernel_bayes_printed", "kbr_printed", d) < error("kernel_bayes", "kde", d)]
-    assert f"n² times smaller: the rule is below density estimation at d = {', '.join(map(str, nearer))}, and" in before
+    assert f"| as printed | at d = {', '.join(map(str, nearer))} | at every d |" in before
     assert all(error("kernel_bayes", "cme", d) < error("kernel_bayes_printed", "kbr_printed", d) for d in every)
     opened.segmented_control(key="k-norm").set_value("n").run()
     assert "is more accurate" in words(opened) and words(opened) != before

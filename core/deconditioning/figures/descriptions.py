@@ -83,6 +83,15 @@ def extremes(values: np.ndarray) -> str:
     return f"lowest {low} ({number(means[low], 4)} on average), highest {high} ({number(means[high], 4)})"
 
 
+def spread(values: np.ndarray, units: str) -> str:
+    """A sentence on least, greatest and mean value of a map (Y, X): "From 272 K to 284 K, on average 280 K."."""
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return "All values are missing."
+    low, high, mean = (f"{number(value, 4)} {units}".rstrip() for value in (known.min(), known.max(), known.mean()))
+    return f"From {low} to {high}, on average {mean}."
+
+
 def size_of_error(values: np.ndarray) -> str:
     """Of a field of differences: its mean and root mean square."""
     known = values[np.isfinite(values)]

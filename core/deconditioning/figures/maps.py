@@ -52,11 +52,12 @@ def field_map(panel: Panel, *, dark: bool = False, height: int = 460, every: int
     shown = ": ".join(words for words in (panel.title, scale.label) if words) or "field"
     describe = descriptions.size_of_error if scale.low == -scale.high else descriptions.extremes
     limits = f"colour scale from {number(scale.low, 4)} to {number(scale.high, 4)}{_BEYOND[extend]}"
-    finding = describe(np.asarray(panel.values, dtype=float))
+    values = np.asarray(panel.values, dtype=float)
+    finding = describe(values)
     aspect = (y1 - y0) * stretch / (x1 - x0)
     picture["meta"] |= {
         "alt": f"Map, {shown}: {finding}; {limits}.",
-        "finding": f"{finding[:1].upper()}{finding[1:]}{', in ' * bool(scale.units)}{scale.units}.",
+        "finding": descriptions.spread(values, scale.units),
         "aspect": round(aspect, 4),
         "units": scale.units,
         "place": _coordinate_lattice(grid),
@@ -130,8 +131,8 @@ def _cities(grid: Grid) -> list[dict[str, Any]]:
     names, x, y = zip(*cities, strict=True)
     return [
         {"type": "scatter", "mode": "markers+text", "x": list(x), "y": list(y), "text": list(names), "name": "cities",
-         "marker": {"size": 5, "color": DARK, "line": {"color": LIGHT, "width": 1}}, "textfont": {"size": 11},
-         "textposition": "top center", "hoverinfo": "skip", "meta": {"role": "cities"}}
+         "marker": {"size": 5, "color": DARK, "line": {"color": LIGHT, "width": 1}}, "textposition": "top center",
+         "textfont": {"size": 11, "color": DARK}, "hoverinfo": "skip", "meta": {"role": "cities"}}
     ]  # fmt: skip
 
 

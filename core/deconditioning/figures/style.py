@@ -26,6 +26,10 @@ RAISED = str.maketrans("0123456789-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 _FONT = '"Source Sans", "Source Sans 3", "Helvetica Neue", Arial, sans-serif'
 
 
+#: In a figure's "meta": its legend is that of the picture beside it, and is drawn where it stands alone.
+ALONE = "alone"
+
+
 def compact(array: np.ndarray, dtype: str = "f4") -> dict[str, str]:
     """A numeric array as plotly's base64 typed array: float32 by default, NaN kept."""
     values = np.ascontiguousarray(array, dtype=f"<{dtype}")

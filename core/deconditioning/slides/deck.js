@@ -146,10 +146,12 @@ const drawFigure = async show => {
   const { font, margin } = layout;
   Object.assign(layout, { title: undefined, width: place.width, height, dragmode: false });
   layout.font = { ...font, color: css.color, family: css.fontFamily };
-  layout.margin = { ...margin, t: layout.showlegend ? margin.t : Math.min(margin.t, 12) };
+  const words = (layout.annotations || []).some(({ y, yref }) => y >= 1 && !/^y\d*$/.test(yref ?? 'paper'));
+  layout.margin = { ...margin, t: layout.showlegend || words ? margin.t : Math.min(margin.t, 12) };
   const config = { displayModeBar: false, showTips: false, doubleClick: false, plotGlPixelRatio: Math.max(1, devicePixelRatio) };
   await P.newPlot(plot, data, layout, config);
   plot.querySelectorAll('.main-svg, .gl-container').forEach(part => part.setAttribute('aria-hidden', 'true')); // the label says it
+  plot.dataset.role = layout.meta?.role || '';
   plot.dataset.drawn = slide.figure;
 };
 

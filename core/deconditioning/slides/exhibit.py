@@ -10,6 +10,7 @@ from typing import Any
 from deconditioning import __version__
 from deconditioning.figures.printed.figure import paper_figure
 from deconditioning.figures.printed.light import in_light
+from deconditioning.figures.style import ALONE
 from deconditioning.slides.presented import Presented, Slide, caption_of
 
 _FIGURE = "figure-"
@@ -60,7 +61,7 @@ def presented(shown: Exhibit, *, take_away: bool = False) -> Presented:
 
     def deck() -> dict[str, Any]:
         """The slides for the browser."""
-        figures = {key: json.loads(text) for key, text in texts.items()}
+        figures = {key: _alone(text) for key, text in texts.items()}
         if take_away:
             figures = {key: in_light(figure) for key, figure in figures.items()}
         return {"title": shown.title, "slides": slides, "figures": figures, "light": take_away}
@@ -68,13 +69,21 @@ def presented(shown: Exhibit, *, take_away: bool = False) -> Presented:
     @cache
     def drawn(key: str) -> bytes:
         """A figure as it is printed."""
-        return paper_figure(in_light(json.loads(texts[key])))
+        return paper_figure(in_light(_alone(texts[key])))
 
     def picture(slide: Slide) -> bytes | None:
         """A slide's figure as it is printed; None if it has none."""
         return drawn(slide["figure"]) if slide["kind"] == "figure" else None
 
     return Presented(shown.title, slides, deck, picture, None, shown.source or _SOFTWARE)
+
+
+def _alone(text: str) -> dict[str, Any]:
+    """A figure with its legend, also where the one beside it has that on the page."""
+    figure: dict[str, Any] = json.loads(text)
+    if (figure["layout"].get("meta") or {}).get("legend") == ALONE:
+        figure["layout"]["showlegend"] = True
+    return figure
 
 
 def exhibit_slides(shown: Exhibit) -> list[Slide]:

@@ -44,8 +44,8 @@ def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Ma
         _scored(problem, spec, report["scored"])
 
 
-def marks(problem: DownscalingProblem) -> str:
-    """What circles and other marks on the maps are, as one sentence; empty where there are none."""
+def marks(problem: DownscalingProblem) -> None:
+    """What circles and other marks on the maps are, in one sentence; nothing where there are none."""
     words = []
     if problem.stations is not None:
         words.append(f"large circles: the {len(problem.stations.row)} stations that are targets")
@@ -55,7 +55,9 @@ def marks(problem: DownscalingProblem) -> str:
         words.append("dots, squares and outlines: values of further sources and what they are means over")
     if problem.stations is not None:
         words.append("star on the uncertainty: where one more station would help most")
-    return f"Marks on the maps: {'; '.join(words)}." if words else ""
+    with st.container():  # a sentence that comes and goes moves no chart
+        if words:
+            st.caption(f"Marks on the maps: {'; '.join(words)}.")
 
 
 def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:

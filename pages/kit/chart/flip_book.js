@@ -98,9 +98,10 @@ const drawCities = (book, context, width, height) => {
     context.arc(x * width, y * height, 1.6 * dot, 0, 2 * Math.PI);
     context.stroke();
     const last = colour === book.ink[book.ink.length - 1][0], right = edgeOf(book, x) * width;
-    const fits = x * width + 5 * dot + context.measureText(name).width < right;
+    const marked = (book.marks || []).some(([u, v]) => Math.hypot((u - x) * width, (v - y) * height) < 9 * dot);
+    const away = (marked ? 11 : 5) * dot, fits = x * width + away + context.measureText(name).width < right;
     context.textAlign = fits ? 'left' : 'right';
-    context[last ? 'fillText' : 'strokeText'](name, x * width + (fits ? 5 : -5) * dot, y * height);
+    context[last ? 'fillText' : 'strokeText'](name, x * width + (fits ? away : -away), y * height);
   }
 };
 

@@ -14,7 +14,7 @@ _BOX = {"height": 360, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
 @dataclass(frozen=True)
 class Prepared:
     """A figure as the browser takes it: its JSON, a hash of that, its size before it is drawn, what it shows, its
-    title, what draws it, and what a slide says of it."""
+    title, what draws it, what a slide says of it, and whether it checks how a result was made: such slides are last."""
 
     text: str
     stamp: str
@@ -23,6 +23,7 @@ class Prepared:
     title: str = ""
     engine: Literal["plotly", "canvas"] = "plotly"
     finding: str = ""
+    diagnostic: bool = False
 
 
 def prepare(figure: Any) -> Prepared:
@@ -38,7 +39,7 @@ def prepare(figure: Any) -> Prepared:
     title = (layout.get("title") or {}).get("text") or ""
     engine: Literal["plotly", "canvas"] = "canvas" if drawn_on_canvas(plain) else "plotly"
     alt = meta.get("alt") or "Chart"
-    return Prepared(text, stamp, box, alt, title, engine, meta.get("finding") or "")
+    return Prepared(text, stamp, box, alt, title, engine, meta.get("finding") or "", bool(meta.get("diagnostic")))
 
 
 def _names(traces: list[dict[str, Any]]) -> list[str]:

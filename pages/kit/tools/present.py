@@ -32,6 +32,8 @@ ASKED = "present"
 _PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 #: Keys of pictures that tools draw, and not the page.
 _OF_TOOLS = ("lab-", "sweep", "run-")
+#: What a title tells a hand on the page, and no audience.
+_HINT = " (drag the line)"
 
 
 def button() -> None:
@@ -82,6 +84,7 @@ def exhibit() -> Exhibit:
     """What the page was seen to show in this run."""
     now = page_record()
     figures = [figure for key, figure in now.figures.items() if not key.startswith(_OF_TOOLS)]
+    figures.sort(key=lambda figure: figure.diagnostic)
     differ = [control for control in now.controls.values() if control.differs]
     return Exhibit(
         now.title,
@@ -97,7 +100,7 @@ def exhibit() -> Exhibit:
 
 
 def _title_of(figure: Prepared) -> str:
-    return plain_text(figure.title) or figure.alt.partition(":")[0].rstrip(".")
+    return plain_text(figure.title).removesuffix(_HINT) or figure.alt.partition(":")[0].rstrip(".")
 
 
 def take_home() -> None:

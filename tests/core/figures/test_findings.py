@@ -11,7 +11,7 @@ from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
 from deconditioning.figures.studies.against_size import scores_against
 from deconditioning.figures.studies.filtering import plane_plot
-from deconditioning.figures.studies.one_dimension import function_plot, weights_plot
+from deconditioning.figures.studies.one_dimension import function_plot, pairs_plot, weights_plot
 from deconditioning.wording import number
 from tests.core.figures.test_marks import FIGURES
 
@@ -64,9 +64,22 @@ def test_a_map_tells_where_it_is_low_and_high() -> None:
     said = alt(field_map(Panel("k", "t", values, grid, MapScale("T", "K", "sequential", -9, 8))))
     assert "lowest at the upper left (−9 on average), highest at the lower right (7)" in said
     assert descriptions.extremes(np.full((6, 9), np.nan)) == "all values missing"
+    values[0, 0] = np.nan
+    mean = number((6 * 7 - 6 * 9) / 53, 4)
+    assert descriptions.spread(values, "K") == f"From −9 K to 7 K, on average {mean} K."
+    assert descriptions.spread(values[:1, :1], "K") == "All values are missing."
+    values[0, 0] = 0
     error = alt(field_map(Panel("k", "t", values, grid, MapScale("T", "K", "diverging", -9, 9))))
     rms = np.sqrt((6 * 81 + 6 * 49) / 54)
     assert f"{number((6 * 7 - 6 * 9) / 54)} on average, root mean square {number(rms)}" in error
+
+
+def test_a_scatter_on_log_axes_tells_the_correlation_of_logs() -> None:
+    at = np.array([1.0, 2.0, 4.0, 8.0])
+    figure = pairs_plot(at, 1 / at, title="t", labels=("x", "y"), rule=0.3, logs=(True, True))
+    assert alt(figure).endswith("correlation -1.00.")
+    assert figure["layout"]["xaxis"]["type"] == figure["layout"]["yaxis"]["type"] == "log"
+    assert not alt(pairs_plot(at, 1 / at, title="t", labels=("x", "y"))).endswith("-1.00.")
 
 
 def test_weights_tell_how_far_apart_they_join() -> None:

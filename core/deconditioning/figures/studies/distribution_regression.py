@@ -85,7 +85,10 @@ def predicted_plot(
     picture = layout(title, height=height, dark=dark)
     picture["margin"] = {"l": 56, "r": 8, "t": 34, "b": 42}
     picture["xaxis"] = axis(labels[0], dark, automargin=False, nticks=6, range=ends, constrain="domain")
-    picture["yaxis"] = axis(labels[1], dark, automargin=False, nticks=6, range=ends, scaleanchor="x")
+    picture["yaxis"] = axis(
+        labels[1], dark, automargin=False, nticks=6, range=ends, scaleanchor="x", constrain="domain"
+    )
+    picture["meta"]["aspect"] = 1
     r = float(np.corrcoef(observed, predicted)[0, 1]) if np.ptp(predicted) > 0 else float("nan")
     picture["meta"]["alt"] = f"{title}: {len(observed)} subjects, correlation {r:.2f}."
     return {"data": [diagonal, points], "layout": picture}

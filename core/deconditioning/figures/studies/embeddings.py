@@ -21,6 +21,8 @@ from deconditioning.figures.style import (
 )
 from deconditioning.wording import duration, number, signed
 
+#: How a map of an embedding with the groups and a cut is read.
+MEANING = "Bright: values of x that are likely at this y. Line: the y of the cut; dots: the groups."
 _DASHES = {"standard": "solid", "shrinkage": "dash", "truth": "dot"}
 _ESTIMATES = {"standard": "cmp", "shrinkage": "shrinkage_cmp", "truth": "truth"}
 #: Further apart than those of the models whose estimates they are.
@@ -95,15 +97,8 @@ def embedding_map(
     """
     up, across = names
     low, high = limits or (float(values.min()), float(values.max()))
-    bar = {
-        "thickness": 9,
-        "len": 0.9,
-        "tickfont": {"size": 11},
-        "outlinewidth": 0,
-        "nticks": 6,
-        "exponentformat": "power",
-    }
-
+    bar = {"thickness": 9, "len": 0.9, "tickfont": {"size": 11}, "outlinewidth": 0, "nticks": 6,
+           "exponentformat": "power"}  # fmt: skip
     trace = {
         "type": "heatmap", "z": compact(values), "x": compact(y, "f8"), "y": compact(x, "f8"),
         "colorscale": image_scale(colours, dark), "zmin": low, "zmax": high, "colorbar": bar, "zsmooth": "best",
@@ -115,6 +110,8 @@ def embedding_map(
         f"{title} over {across} and {up}, from {number(values.min())} to {number(values.max())}, highest at {across} = "
         f"{number(y[column])}, {up} = {number(x[row])}."
     )
+    if data is not None and cut is not None and names == ("x", "y"):
+        picture["meta"]["finding"] = MEANING
     if data is not None or cut is not None:  # they make no room for themselves
         for name, along in (("xaxis", y), ("yaxis", x)):
             picture[name] = picture.get(name, {}) | {"range": [float(along[0]), float(along[-1])]}

@@ -8,6 +8,7 @@ import numpy as np
 from deconditioning.figures import descriptions
 from deconditioning.figures.colours import hue, model_colour, model_name, series_colour
 from deconditioning.figures.style import (
+    ALONE,
     INK,
     Figure,
     axis,
@@ -48,7 +49,7 @@ def plane_plot(
         faint = {"color": hue("grey", dark), "width": 1.2}
         traces.append(_points(track, "track", {}) | {"mode": "lines", "line": faint})
     trail = truth[max(0, step - _TRAIL) : step + 1]
-    fading = {"size": compact(np.linspace(2.5, 7, len(trail)), "f8"), "color": INK[dark],
+    fading = {"size": compact(np.linspace(4, 8, len(trail)), "f8"), "color": INK[dark],
               "opacity": np.linspace(0.2, 1, len(trail)).tolist()}  # fmt: skip
     traces.append(_points(trail, f"hidden: the last<br>{_TRAIL} steps", fading))
     if observations is not None:
@@ -67,6 +68,7 @@ def plane_plot(
     if limits:
         picture["xaxis"] |= {"range": list(limits), "constrain": "domain", "constraintoward": "left"}
         picture["yaxis"] |= {"scaleanchor": "x", "range": list(limits), "constrain": "domain"}
+        picture["meta"]["aspect"] = 1
     at = truth[step]
     far = {name: float(np.linalg.norm(values[step] - at)) for name, values in means.items()}
     nearest = sorted(far.items(), key=lambda one: one[1])
@@ -99,9 +101,10 @@ def _mean_so_far(squares: np.ndarray) -> np.ndarray:
 
 def errors_plot(
     truth: np.ndarray, means: Mapping[str, np.ndarray], step: int, *, names: Mapping[str, str] = _NAMES,
-    height: int = 300, dark: bool = False,
+    legend: bool = True, height: int = 300, dark: bool = False,
 ) -> Figure:  # fmt: skip
-    """Mean square error so far, one line a filter, with a rule at the present step."""
+    """Mean square error so far, one line a filter, with a rule at the present step; without its ``legend`` the picture
+    stands beside one that has it, and gets it where it stands alone."""
     steps = np.arange(1, len(truth) + 1)
     traces, last = [], {}
     for name, values in means.items():
@@ -116,6 +119,9 @@ def errors_plot(
         )  # fmt: skip
     picture = over_steps("Mean square error of the estimates so far", "mean square error", step, height, dark)
     picture["yaxis"] |= {"rangemode": "tozero"}
+    if not legend:
+        picture["showlegend"] = False
+        picture["meta"]["legend"] = ALONE
     summary = ", ".join(f"{descriptions.legend_name(name, names)} {number(error)}" for name, error in last.items())
     picture["meta"]["alt"] = f"Mean square error so far over {len(steps)} steps; at the end: {summary}."
     return {"data": traces, "layout": picture}
@@ -162,5 +168,5 @@ def over_steps(title: str, label: str, step: int, height: int, dark: bool) -> di
 def _points(places: np.ndarray, name: str, marker: dict[str, Any]) -> dict[str, Any]:
     return {
         "type": "scatter", "mode": "markers", "x": compact(places[:, 0], "f8"), "y": compact(places[:, 1], "f8"),
-        "name": name, "marker": marker, "hovertemplate": "%{x:.2f}, %{y:.2f}",
+        "name": name, "marker": marker, "hovertemplate": "%{x:.2f}, %{y:.2f}", "cliponaxis": False,
     }  # fmt: skip

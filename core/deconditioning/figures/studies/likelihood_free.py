@@ -224,6 +224,7 @@ def q_surface_plot(
         f"log q̄ over ℓ and {other}: the chosen values inside the limits are {number(now[0])}, {number(now[1])}; "
         f"outside the limits log q̄ is up to {beyond:.2f} higher."
     )
+    picture["meta"]["diagnostic"] = True
     return {"data": [trace, mark], "layout": picture}
 
 
@@ -260,6 +261,7 @@ def ranks_plot(
     picture["meta"]["alt"] = (
         f"Ranks of the true {parameter} among {name} samples: {outside} of {bins} bars are outside the band."
     )
+    picture["meta"]["diagnostic"] = True
     return {"data": [bars], "layout": picture}
 
 

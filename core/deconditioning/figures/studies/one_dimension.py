@@ -41,9 +41,13 @@ _DROPS, _DROP_NAMES = (0, 1, 9, 50, 200), ("0", "−1", "−9", "−50", "−200
 def pairs_plot(
     across: np.ndarray, up: np.ndarray, *, title: str, labels: tuple[str, str], curve: np.ndarray | None = None,
     curve_at: np.ndarray | None = None, curve_name: str = "", curve_sd: np.ndarray | None = None,
-    rule: float | None = None, by_hand: np.ndarray | None = None, height: int = 300, dark: bool = False,
+    rule: float | None = None, by_hand: np.ndarray | None = None, logs: tuple[bool, bool] = (False, False),
+    height: int = 300, dark: bool = False,
 ) -> Figure:  # fmt: skip
-    """A scatter (n,), ringed where points lie ``by_hand`` (e, 2); optional: a curve, its ±2 sd, a horizontal rule."""
+    """A scatter (n,), ringed where points lie ``by_hand`` (e, 2); optional: a curve, its ±2 sd, a horizontal rule.
+
+    ``logs``: whether the axis of ``across``, and that of ``up``, is logarithmic; their correlation is then of logs.
+    """
     traces: list[dict[str, Any]] = []
     if curve is not None and curve_at is not None and curve_sd is not None:
         traces.append(_band(curve_at, curve - 2 * curve_sd, curve + 2 * curve_sd, hue("grey", dark)))
@@ -61,9 +65,12 @@ def pairs_plot(
     picture = frame(title, labels, height, dark, legend=False)
     if rule is not None:
         picture["shapes"] = [_rule(rule, series_colour(1, dark))]
+    pair = [np.log(values) if log else values for values, log in zip((across, up), logs, strict=True)]
+    for side, values, log in zip(("xaxis", "yaxis"), (across, up), logs, strict=True):
+        picture[side] |= log_axis(values) if log else {}
     ringed = f", {len(by_hand)} of them by hand" if by_hand is not None and len(by_hand) else ""
     picture["meta"]["alt"] = (
-        f"{title}: {len(across)} pairs{ringed}, {labels[1]} against {labels[0]}; {descriptions.together(across, up)}."
+        f"{title}: {len(across)} pairs{ringed}, {labels[1]} against {labels[0]}; {descriptions.together(*pair)}."
     )
     return {"data": traces, "layout": picture}
 
