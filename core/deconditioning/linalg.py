@@ -19,6 +19,13 @@ def identity(size: int, like: Tensor) -> Float[Tensor, "n n"]:
     return torch.eye(size, dtype=like.dtype, device=like.device)
 
 
+def is_identity(matrix: Float[Tensor, "n m"]) -> bool:
+    """Whether a matrix without gradient is the identity."""
+    if matrix.requires_grad or matrix.shape[0] != matrix.shape[1]:
+        return False
+    return int(matrix.count_nonzero()) == len(matrix) and bool((matrix.diagonal() == 1).all())
+
+
 @dataclass(frozen=True)
 class Factor:
     """A Cholesky factor ``A + jitter·I = L Lᵀ`` of a symmetric positive definite matrix.

@@ -156,3 +156,10 @@ def test_what_is_regularised_already_gets_no_jitter():
     with pytest.raises(InputError, match="singular at this regularisation"):
         linalg.cholesky_exact(flat, "matrix")
     assert linalg.cholesky_exact(flat + torch.eye(4, dtype=torch.float64), "matrix").jitter == 0
+
+
+def test_the_identity_is_known_by_its_entries():
+    unit = torch.eye(4, dtype=torch.float64)
+    assert linalg.is_identity(unit) and not linalg.is_identity(unit.flip(0)) and not linalg.is_identity(2 * unit)
+    assert not linalg.is_identity(unit[:3]) and not linalg.is_identity(unit + 1e-300 * unit.roll(1, 0))
+    assert not linalg.is_identity(unit.clone().requires_grad_())

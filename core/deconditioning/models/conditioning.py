@@ -91,6 +91,8 @@ def observation_noise(
     alone = noise * linalg.identity(weights.shape[1], weights)
     if isinstance(point_noise, float) and point_noise == 0:
         return alone
+    if linalg.is_identity(weights):
+        return alone + point_noise * contamination.diag()
     return alone + point_noise * (weights.T * contamination) @ weights
 
 
@@ -131,9 +133,12 @@ def condition(
 
     Raises ``InputError`` if S is singular. Source: Chau et al. 2021, eq. 8-9.
     """
-    covariance = weights.T @ bag_gram @ weights + noise
-    factor = linalg.cholesky(covariance, "covariance of the targets")
-    dual = weights @ factor.solve(residual)
+    alone = linalg.is_identity(weights)  # a target for every bag: products with W take longer than all the rest
+    factor = linalg.cholesky(
+        (bag_gram if alone else weights.T @ bag_gram @ weights) + noise, "covariance of the targets"
+    )
+    solved = factor.solve(residual)
+    dual = solved if alone else weights @ solved
     root, signs = factor.half_solve(weights.T).T, None
     if carried is not None:
         halved = factor.half_solve(factor.half_solve(carried).T)
