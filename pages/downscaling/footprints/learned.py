@@ -11,7 +11,7 @@ from deconditioning.fields.grids.place import place_words
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.scores import predicted_against_observed
 from deconditioning.models.spec import ModelSpec
-from deconditioning.wording import number, signed
+from deconditioning.wording import number, plus_minus, signed
 from pages.downscaling.distribution.view import View
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING, cells, plain
@@ -69,7 +69,7 @@ def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:
     rows: list[dict[str, Any]] = [
         {
             "Source": each["name"], "Kind": each["kind"], "Values": each["count"],
-            f"Offset from the cells ({units})": f"{signed(each['offset'], 2)} ± {number(each['offset_sd'], 2)}",
+            f"Offset from the cells ({units})": f"{plus_minus(each['offset'], each['offset_sd'])}",
             f"sd τ ({units})": number(each["representativeness"], 2),
             "Explained after the cells (%)": number(100 * each["explained"] / max(1 - cells_alone, 1e-12), 2),
             f"RMSE, left out ({units})": number(each["left_out"]["rmse"], 3) if "left_out" in each else None,
@@ -90,7 +90,7 @@ def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, summary: 
     left = None if view.sources is None else left_out_values(problem, view.sources)[-1]  # stations are last
     words, picture = st.columns([2, 3], gap="medium")
     with words:
-        offset = f"{signed(summary['offset'], 2)} ± {number(summary['offset_sd'], 2)} {units}"
+        offset = f"{plus_minus(summary['offset'], summary['offset_sd'])} {units}"
         cells, stations = summary["explained"]["cells"], summary["explained"]["stations"]
         what = "its pixel" if problem.stations.footprints is None else "the mean over its footprint"
         rest = f"{number(100 * stations / max(1 - cells, 1e-12), 2)} %"
@@ -101,7 +101,7 @@ def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, summary: 
             f"**{number(100 * stations, 2)} %**: {rest} of what remains after the cells.",
         ]
         if "per_100_m" in summary:
-            change = f"{signed(summary['per_100_m'], 2)} ± {number(summary['per_100_m_sd'], 2)} {units}"
+            change = f"{plus_minus(summary['per_100_m'], summary['per_100_m_sd'])} {units}"
             rows.insert(1, f"They change by **{change}** per 100 m above their pixel.")
         st.markdown("\n".join(f"- {row}" for row in rows))
         there = place_words(summary["next"]["latitude"], summary["next"]["longitude"])
