@@ -221,6 +221,20 @@ def test_gauges_that_catch_less_have_an_offset_and_leave_the_map_where_it_is() -
     assert less.diagnostics["stations"]["scored"]["rmse"] < 1.1 * right.diagnostics["stations"]["scored"]["rmse"]
 
 
+def test_a_swath_improves_the_map_and_its_offset_is_that_of_the_instrument() -> None:
+    """45 soundings over 20 to 30 km, of an instrument that measures what there is, and of one that misses 30 %."""
+    cells = log_normal(1.0, False)
+    found = [with_further_stations(cells.problem.plain, soundings(cells.problem, 45, f, 20.0)) for f in (1.0, 0.7)]
+    right, less = (downscale(each, {"warp": "log", **FAST}) for each in found)
+    before, after = (each.scores["area_to_point_gp"] for each in (cells, right))
+    assert after["rmse"] < 0.8 * before["rmse"] and after["crps"] < 0.85 * before["crps"] and after["coverage95"] > 0.93
+    one, other = (each.diagnostics["stations"]["sources"][0] for each in (right, less))
+    assert abs(one["offset"]) < 3 * one["offset_sd"]
+    expected = right.problem.target_sd * np.log(0.7) / right.problem.target_scale.sd
+    assert other["offset"] - one["offset"] == pytest.approx(expected, rel=0.03)
+    np.testing.assert_allclose(less.mean, right.mean, atol=0.1)
+
+
 def test_scored_stations_without_an_offset_are_predicted_by_the_map(joined: DownscalingProblem) -> None:
     found = warped(replace(joined, sources=joined.sources[:1]), LOG)
     result = downscale(found, {"learn": False, **FAST})
