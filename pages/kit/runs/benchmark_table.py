@@ -272,7 +272,8 @@ def _difference(group: Group) -> str:
     less = [model_name(pair.second) for pair in clear if pair.difference < 0]
     more = [model_name(pair.second) for pair in clear if pair.difference > 0]
     rest = [model_name(pair.second) for pair in group.pairs if pair not in clear]
-    reference, parts = model_name(tested[0].first), []
+    reference = model_name(tested[0].first)
+    parts: list[str] = []
     for names, how in ((less, "less"), (more, "more")):
         if names:
             than = "" if parts else f" than {reference}"
