@@ -88,7 +88,9 @@ def spread(values: np.ndarray, units: str) -> str:
     known = values[np.isfinite(values)]
     if not known.size:
         return "All values are missing."
-    low, high, mean = (f"{number(value, 4)} {units}".rstrip() for value in (known.min(), known.max(), known.mean()))
+    low, high, mean = (
+        f"{number(value, 4)}\u00a0{units}".rstrip() for value in (known.min(), known.max(), known.mean())
+    )
     return f"From {low} to {high}, on average {mean}."
 
 

@@ -67,7 +67,7 @@ def plane_plot(
         picture[side] = axis(label, dark, automargin=False)
     if limits:
         picture["xaxis"] |= {"range": list(limits), "constrain": "domain", "constraintoward": "left"}
-        picture["yaxis"] |= {"scaleanchor": "x", "range": list(limits), "constrain": "domain"}
+        picture["yaxis"] |= {"scaleanchor": "x", "range": list(limits), "constrain": "domain", "constraintoward": "top"}
         picture["meta"]["aspect"] = 1
     at = truth[step]
     far = {name: float(np.linalg.norm(values[step] - at)) for name, values in means.items()}

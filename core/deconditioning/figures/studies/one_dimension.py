@@ -1,5 +1,6 @@
 """Pictures of one-dimensional problems: scatters, a function with its band, weights, evidence."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -67,12 +68,23 @@ def pairs_plot(
         picture["shapes"] = [_rule(rule, series_colour(1, dark))]
     pair = [np.log(values) if log else values for values, log in zip((across, up), logs, strict=True)]
     for side, values, log in zip(("xaxis", "yaxis"), (across, up), logs, strict=True):
-        picture[side] |= log_axis(values) if log else {}
+        picture[side] |= _natural_axis(values) if log else {}
     ringed = f", {len(by_hand)} of them by hand" if by_hand is not None and len(by_hand) else ""
     picture["meta"]["alt"] = (
         f"{title}: {len(across)} pairs{ringed}, {labels[1]} against {labels[0]}; {descriptions.together(*pair)}."
     )
     return {"data": traces, "layout": picture}
+
+
+def _natural_axis(values: np.ndarray) -> dict[str, Any]:
+    """A log axis whose ticks are the numbers themselves: 0.1, 1, 10."""
+    result = log_axis(values)
+    step = result.pop("dtick", None)
+    if step is not None:
+        low, high = result["range"]
+        powers = range(math.ceil(low), math.floor(high) + 1, step)
+        result |= {"tickvals": [10.0**p for p in powers], "ticktext": [number(10.0**p, 6) for p in powers]}
+    return result
 
 
 def function_plot(
