@@ -1,5 +1,6 @@
 """Which series is downscaled, how coarse its cells are, and from when on: the times before are the archive."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,11 +19,13 @@ from deconditioning.period.archive.pair import downscale_pair
 from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import Training, read_training
+from deconditioning.period.ensemble import member_dimension
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.scores import verified_result
 from deconditioning.period.series import read_series
 from deconditioning.period.times import time_dimension
 from deconditioning.verification.report import Verification, verify
+from pages.downscaling.dimensions import title_of
 from pages.kit.controls import widgets
 from pages.kit.controls.variable_choice import several
 from pages.kit.layout.escaping import plain
@@ -41,6 +44,7 @@ class Choice:
     """What was chosen: file, variables, pixels in a cell, the first time to downscale, the archive, predictors.
 
     ``pair`` are the lower and the upper variable where both are downscaled together; ``target`` is the one shown.
+    ``select`` is the index along each further dimension, such as a level or a member.
     """
 
     key: str
@@ -51,6 +55,7 @@ class Choice:
     archive: bool
     predictors: tuple[str, ...] = ()
     pair: tuple[str, ...] = ()
+    select: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +113,27 @@ def choose() -> Choice:
     pair = _pair(fields, targets, target) if archive else ()
     others = [name for name in targets if name not in (target, *pair)] if archive else []
     covariates = tuple(guess.value for guess in static_covariates(fields, (*pair, target)[0]))
-    return Choice(
-        key, target, covariates, block, min(first, last), bool(archive), _predictors(fields, others), pair
-    )  # fmt: skip
+    predictors = _predictors(fields, others)
+    select = _select(fields, (target, *pair, *predictors, *covariates))
+    return Choice(key, target, covariates, block, min(first, last), bool(archive), predictors, pair, select)
+
+
+def _select(fields: Fields, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """The index along every dimension of several values but that of the times, with a sentence on what is taken;
+    without a control where there is no such dimension."""
+    target, time = names[0], time_dimension(fields, names[0])
+    members = member_dimension(fields, DownscalingSpec(target))
+    further = [dim for name in names for dim in fields.check(name).extra.items()]
+    result: dict[str, int] = {}
+    for dim, labels in further:
+        if dim == time or dim in result or len(labels) < 2:
+            continue
+        title = title_of(dim)
+        label = str(widgets.selectbox(plain(title), list(labels), key=f"p-dim-{dim}"))
+        result[dim] = labels.index(label)
+        taken = f"Member {label} of {dim}" if dim == members else f"{title} {label}"
+        st.caption(f"{plain(taken)} is downscaled, one of {len(labels)} in the file.")
+    return tuple(result.items())
 
 
 def _pair(fields: Fields, targets: list[str], target: str) -> tuple[str, ...]:
@@ -181,7 +204,8 @@ def downscaled(choice: Choice) -> Shown:
 def _downscaled(choice: Choice) -> dict[str, Shown]:
     """The target, or each variable of a pair, downscaled; kept for all sessions."""
     fields = fields_of(choice.key)
-    spec = DownscalingSpec(choice.target, choice.covariates, block=(choice.block, choice.block), withhold=0.0)
+    block = (choice.block, choice.block)
+    spec = DownscalingSpec(choice.target, choice.covariates, block=block, withhold=0.0, select=dict(choice.select))
     labels = fields.check(choice.target).extra[time_dimension(fields, choice.target)]
     size = fields.grid.area.size * (len(labels) - choice.first)
     if size > _MOST_VALUES:

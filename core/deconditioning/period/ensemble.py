@@ -92,7 +92,7 @@ def read_ensemble(
         at = replace(spec, select={**spec.select, f"{spec.target}:{dim}": number})
         series.append(read_series(source, at, opener, words, series[0] if series else None))
     _check(dim, labels, series)
-    return Ensemble(dim, labels, tuple(series), _pooled(spec, series))
+    return Ensemble(dim, labels, tuple(series), _pooled(spec, dim, series))
 
 
 def _check(dim: str, labels: Sequence[str], series: Sequence[Series]) -> None:
@@ -111,7 +111,7 @@ def _check(dim: str, labels: Sequence[str], series: Sequence[Series]) -> None:
             )
 
 
-def _pooled(spec: DownscalingSpec, series: Sequence[Series]) -> Series:
+def _pooled(spec: DownscalingSpec, dim: str, series: Sequence[Series]) -> Series:
     """All members as one series; the coarse values of other times are those of one member after another."""
     first, times = series[0], len(series[0])
     coarse = np.concatenate([each.coarse for each in series])
@@ -126,6 +126,7 @@ def _pooled(spec: DownscalingSpec, series: Sequence[Series]) -> Series:
         first, problem=problem, labels=first.labels * len(series), dates=first.dates * len(series), coarse=coarse,
         level=level, fine=(lambda time: fines[time // times](time % times)) if fines else None, file=file,
         notes=tuple(dict.fromkeys(note for each in series for note in each.notes)), members=len(series),
+        selected={name: label for name, label in first.selected.items() if name != dim},
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Targets of many times on one grid: a downscaling problem whose cells and kernel sums all times share."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from deconditioning.fields.problem.scaling import Scale
 from deconditioning.fields.several import Several
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.period.stations import with_stations_in_time
-from deconditioning.period.times import chosen_times, time_dimension
+from deconditioning.period.times import chosen_times, first_used, time_dimension
 from deconditioning.period.varying import ProblemsInTime, varying_problems
 
 #: Opens the fields of a key.
@@ -66,6 +66,7 @@ class Series:
     notes : what was left out, and how.
     members : of an ensemble, whose times follow one another; 1 for a single series.
     stations : (T, S) values of the stations of ``problem`` in the target's units, NaN where missing; None without any.
+    selected : the label taken along every further dimension of the target, such as a level or a member.
     """
 
     problem: DownscalingProblem
@@ -80,6 +81,7 @@ class Series:
     notes: tuple[str, ...] = ()
     members: int = 1
     stations: np.ndarray | None = None
+    selected: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -173,7 +175,8 @@ def read_series(
         problem, dim, chosen_labels, tuple(read.date(n) for n in chosen), coarse[there], level,
         None if numbered.truth is None else _truth(numbered.truth, read, chosen),
         SeriesFile(labels, lambda index: cells(read(index)), numbered),
-        notes=_notes(labels, requested, chosen, partly), stations=stations,
+        notes=(*read.guessed(), *_notes(labels, requested, chosen, partly)), stations=stations,
+        selected=read.selected(),
     )  # fmt: skip
     varying = varying_problems(alone, spec, opener, dim, series.labels)
     if varying is not None and stations is not None:
@@ -250,6 +253,19 @@ class _Reader:
     def date(self, index: int) -> Any:
         """The date as the file has it, None if it has none."""
         return self.fields.time_of(self.target, self.at(index))
+
+    def selected(self) -> dict[str, str]:
+        """The label taken along every dimension of several values but that of the times."""
+        fields, select = self.fields.at(self.target, self.at(0))
+        chosen = fields.chosen(self.target, select)
+        extra = {dim: labels for dim, labels in fields.check(self.target).extra.items() if dim != self.dim}
+        return {dim: labels[chosen[dim]] for dim, labels in extra.items() if len(labels) > 1}
+
+    def guessed(self) -> list[str]:
+        """A note for every such dimension along which nothing is selected: its first value is used."""
+        extra = self.fields.check(self.target).extra
+        requested = {key.rpartition(":")[2] for key in self.select}
+        return [first_used(self.target, dim, extra[dim]) for dim in self.selected() if dim not in requested]
 
     def __call__(self, index: int) -> np.ndarray:
         try:

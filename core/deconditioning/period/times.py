@@ -29,6 +29,11 @@ def time_dimension(fields: Fields, name: str) -> str:
     return result[0]
 
 
+def first_used(name: str, dim: str, labels: Sequence[str], where: str = "") -> str:
+    """A note that the first of several values along a dimension of a variable is used, as nothing else is selected."""
+    return f"Dimension `{dim}`{where} has {len(labels)} values; the first, {labels[0]}, is used for `{name}`."
+
+
 def chosen_times(labels: Sequence[str], words: Sequence[str]) -> list[int]:
     """The indices, ascending, of the times that ``words`` mean; each is one of
 

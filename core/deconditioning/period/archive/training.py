@@ -1,6 +1,6 @@
 """The training period: fine values at the pixels of a series, and the coarse values of the same times."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from deconditioning.fields.units import convert
 from deconditioning.period.archive.predictors import NO_PREDICTORS, Predictors, predictors_at
 from deconditioning.period.archive.stored import Collected, Stored, cost_sentence, needs_file
 from deconditioning.period.series import Series
-from deconditioning.period.times import chosen_times, time_dimension
+from deconditioning.period.times import chosen_times, first_used, time_dimension
 
 #: Times below which there is nothing to learn a covariance from.
 _LEAST_TIMES = 20
@@ -97,7 +97,8 @@ def read_training(
     """The training period of a series from an archive of the same variable at high resolution.
 
     ``words`` choose its times (`chosen_times`), by default all that are not downscaled. Coarse values come from the
-    series' own file if it has these times, which may be another model, else from the archive. The archive is remapped
+    series' own file if it has these times, which may be another model, else from the archive. Of a further dimension,
+    a level or a member, the archive's value is that of the series, else the first, with a note. The archive is remapped
     to the pixels if its grid is another. ``predictors`` are series of other variables at the same times
     (`read_predictors`). An archive that is too large for memory is kept in a temporary file in ``folder``. Raises
     ``InputError`` for fewer than 20 times, for other units, for predictors without values at the training times, and
@@ -110,6 +111,8 @@ def read_training(
     dim = time_dimension(archive, name)
     labels = archive.check(name).extra[dim]
     requested = _requested(labels, series, words)
+    select, taken = _selection(archive, name, dim, series.selected)
+    notes += taken
     shared = [n for n in requested if labels[n] in set(series.labels)]
     if shared and words:
         notes.append(
@@ -121,7 +124,7 @@ def read_training(
 
     def read(n: int) -> tuple[np.ndarray, str]:
         """Values (P,) at a time, and how units were converted."""
-        values, note = convert(archive.values(name, {dim: n}), archive.check(name).units, problem.units, name)
+        values, note = convert(archive.values(name, {**select, dim: n}), archive.check(name).units, problem.units, name)
         return picked(values).ravel()[problem.pixel], note or ""
 
     least = _least_pixels(read, requested)
@@ -157,6 +160,22 @@ def _requested(labels: Sequence[str], series: Series, words: Sequence[str]) -> l
         return chosen_times(labels, words)
     downscaled = set(series.labels)
     return [n for n, label in enumerate(labels) if label not in downscaled]
+
+
+def _selection(
+    archive: Fields, name: str, dim: str, selected: Mapping[str, str]
+) -> tuple[dict[str, int | str], list[str]]:
+    """The index along every further dimension of the archive that matches what is ``selected`` of the target, and notes
+    on those where none does: the first is used.
+    """
+    select, notes = dict[str, int | str](), list[str]()
+    for other, labels in archive.check(name).extra.items():
+        if other == dim or len(labels) < 2:
+            continue
+        place = place_matching(labels, selected[other]) if other in selected else None
+        select[other] = place or 0
+        notes += [first_used(name, other, labels, " of the archive")] if place is None else []
+    return select, notes
 
 
 def _variable(archive: Fields, series: Series) -> tuple[str, list[str]]:

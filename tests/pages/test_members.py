@@ -1,0 +1,65 @@
+"""Levels and members in AppTest: a page says which one it takes and of how many, and another can be chosen."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from deconditioning.downscaling.source import keep_upload
+from tests.core.fields.samples import netcdf
+from tests.core.period.made import made_dataset
+from tests.pages.conftest import session
+from tests.pages.test_period import at_the_place, captions
+from tests.pages.visitor_files import downscaled
+
+pytestmark = pytest.mark.usefixtures("own_caches", "runs_folder")
+TIMES, WARMER = 30, (0.0, 3.0, 7.0)
+LATER = {"p-data": "members.nc", "p-first": "26", "p-view": "Period statistics"}
+
+
+def of(dim: str, **attributes: str) -> xr.Dataset:
+    """``t`` (dim, time, lat, lon), of which each value along ``dim`` is warmer, by as much at every time and place."""
+    made = made_dataset(TIMES).drop_vars("wind")
+    along = xr.concat([made["t"] + warmer for warmer in WARMER], dim).assign_attrs(made["t"].attrs)
+    return made.assign(t=along).assign_coords({dim: (dim, [2, 5, 9], attributes)})
+
+
+def upload(dataset: xr.Dataset, name: str = "members.nc") -> None:
+    keep_upload(netcdf(dataset), name)
+
+
+def selected(number: int, dim: str = "realization") -> xr.Dataset:
+    return of(dim).isel({dim: number}, drop=True)
+
+
+def test_page_period_says_which_member_it_takes_and_another_is_chosen_with_its_own_archive() -> None:
+    """The archive is of the same member: the climatology of a colder one would be some degrees too low."""
+    upload(of("realization"))
+    page = session("period", **LATER)
+    assert not page.exception and not page.error
+    assert "Member 2 of realization is downscaled, one of 3 in the file." in captions(page)
+    first = at_the_place(page)
+    page.selectbox(key="p-dim-realization").set_value("9").run()
+    assert not page.exception and not page.error
+    assert "Member 9 of realization is downscaled, one of 3 in the file." in captions(page)
+    np.testing.assert_allclose(np.subtract(at_the_place(page), first), WARMER[2], atol=0.11)
+    upload(selected(2), "alone.nc")
+    alone = session("period", **{**LATER, "p-data": "alone.nc"})
+    assert not alone.exception and not [box for box in alone.selectbox if "p-dim" in str(box.key)]
+    assert "one of" not in captions(alone) and at_the_place(alone) == at_the_place(page)
+
+
+def test_page_period_says_which_level_it_takes() -> None:
+    upload(of("level", units="hPa"))
+    page = session("period", **LATER, **{"p-dim-level": "5 hPa"})
+    assert not page.exception and not page.error and page.selectbox(key="p-dim-level").value == "5 hPa"
+    assert "Level 5 hPa is downscaled, one of 3 in the file." in captions(page)
+
+
+def test_page_downscaling_says_which_member_it_takes(open_page) -> None:
+    page = downscaled(open_page("downscaling"), ("members.nc", netcdf(of("realization").isel(time=slice(0, 2)))))
+    assert not page.exception and not page.error
+    said = " ".join(each.value for each in page.markdown)
+    assert page.selectbox(key="dim-realization").value == "2 (#0)" and "realization 2" in said
+    assert "has 3 values; 2 (" in said
+    page.selectbox(key="dim-realization").set_value("9 (#2)").run()
+    assert not page.exception and "has 3 values; 9 (" in " ".join(each.value for each in page.markdown)
