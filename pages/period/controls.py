@@ -190,7 +190,7 @@ def _block(shape: tuple[int, int]) -> int:
     return int(widgets.select_slider("Pixels along a cell", sizes, value=usual, key="p-block"))
 
 
-def title_of(choice: Choice) -> str:
+def series_title(choice: Choice) -> str:
     """What the catalogue calls the chosen series; "" for a file of a person."""
     return find(choice.key).title if choice.key in _SERIES else ""
 

@@ -22,7 +22,7 @@ def body() -> None:
     with st.sidebar:
         choice = controls.choose()
     shown = controls.downscaled(choice)
-    words.sentence(shown, controls.title_of(choice))
+    words.sentence(shown, controls.series_title(choice))
     books = st.container()
     at = place.choose(shown.result.series)
     with books:
