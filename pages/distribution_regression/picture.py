@@ -96,14 +96,14 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
     if risks:
         best = min(risks, key=risks.__getitem__)
         verb = (
-            "has the lowest risk of all methods on this draw"
+            "the lowest of all methods on this draw"
             if best == "gpdr"
-            else f"is less accurate than *{model_name(best)}* on this draw"
+            else f"more than that of *{model_name(best)}* on this draw"
         )
         lead(
-            "Simulated people, each with many measurements x and one outcome. How much does a measurement at x add to "
+            "Simulated subjects, each with many measurements x and one outcome. How much does a measurement at x add to "
             "the outcome? The estimate, a Gaussian process, is the solid line with the band. "
-            f"{_in_band(result)} Its posterior risk, a mean squared error, is **{risks['gpdr']:.4f}**: it {verb}."
+            f"{_in_band(result)} Its posterior risk, a mean squared error, is **{risks['gpdr']:.4f}**, {verb}."
         )
         return
     best = max(r2, key=r2.__getitem__)
@@ -126,7 +126,7 @@ def _in_band(result: Comparison) -> str:
         if np.ptp(at) < 0.1
         else f"from x = {at[0]:.2f} to {at[-1]:.2f}, in parts"
     )
-    return f"The ±2 sd band contains the true curve over {100 * (1 - outside.mean()):.0f} % of x; it misses it {where}."
+    return f"The ±2 sd band contains the true curve over {100 * (1 - outside.mean()):.0f} % of x, not {where}."
 
 
 def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> None:
@@ -135,7 +135,7 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
     if risks:
         r2, ceiling = float(scores["gpdr"].r2.mean()), _ceiling(chosen)
         single = (
-            f"Single outcomes are hard to predict: R² for held-out people is {signed(r2, 2)}; with the true curve and "
+            f"Single outcomes are hard to predict: R² for held-out subjects is {signed(r2, 2)}; with the true curve and "
             f"every distribution known it would be {ceiling:.2f}."
         )
         compared = (
@@ -159,7 +159,7 @@ def densities(chosen: Chosen) -> None:
     names = [subjects.names[i] for i in rows]
     if chosen.spec is not None:
         names = [f"subject {name}" for name in names]
-    figure = ridge_plot(grid, density, names, y[rows], title=f"Measurements of {len(rows)} of {len(y)} people",
+    figure = ridge_plot(grid, density, names, y[rows], title=f"Measurements of {len(rows)} of {len(y)} subjects",
                         labels=(subjects.columns[0], f"outcome {subjects.outcome_name}"), dark=is_dark())  # fmt: skip
     plotly_live(figure, "d-ridges")
 
@@ -178,7 +178,7 @@ def predictions(chosen: Chosen, scores: dict[str, Validated]) -> None:
     """What was predicted of subjects held out."""
     subjects = chosen.prepared.subjects
     y = subjects.outcomes.numpy(force=True)
-    figure = predicted_plot(y, scores["gpdr"].predicted, title="Held-out people",
+    figure = predicted_plot(y, scores["gpdr"].predicted, title="Held-out subjects",
                             labels=(f"observed {subjects.outcome_name}", f"predicted {subjects.outcome_name}"),
                             height=380, dark=is_dark())  # fmt: skip
     plotly_live(figure, "d-predicted")
@@ -188,7 +188,7 @@ def remark(chosen: Chosen) -> None:
     """What the pictures are, and are not."""
     columns = chosen.prepared.subjects.columns
     st.caption(
-        "The densities of single people are smoothed for display; the estimate uses the measurements as they are. "
+        "The densities of single subjects are smoothed for display; the estimate uses the measurements as they are. "
         + ("" if len(columns) == 1 else f"Shown along {plain(columns[0])}, with the other columns at their medians.")
     )
     if LABEL in chosen.words:
@@ -199,7 +199,7 @@ def _function(chosen: Chosen, result: Comparison, model: Model, dark: bool) -> F
     posterior, centred = result.curves["gpdr"], model.settings.intercept
     lines = {name: curve.mean for name, curve in result.curves.items() if name in model.drawn}
     known = chosen.spec is not None and not centred
-    label = "f(x) minus its mean over people" if centred else "f(x)"
+    label = "f(x) minus its mean over subjects" if centred else "f(x)"
     if known:
         lines = {"truth": regression_function(result.at), **lines}
     low, high = (
