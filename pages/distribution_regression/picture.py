@@ -101,8 +101,8 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
             else f"more than that of *{model_name(best)}* on this draw"
         )
         lead(
-            "Simulated subjects, each with many measurements x and one outcome. How much does a measurement at x add to "
-            "the outcome? The estimate, a Gaussian process, is the solid line with the band. "
+            "Simulated subjects, each with many measurements x and one outcome. How much does a measurement at x add "
+            "to the outcome? The estimate, a Gaussian process, is the solid line with the band. "
             f"{_in_band(result)} Its posterior risk, a mean squared error, is **{risks['gpdr']:.4f}**, {verb}."
         )
         return
@@ -135,8 +135,8 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
     if risks:
         r2, ceiling = float(scores["gpdr"].r2.mean()), _ceiling(chosen)
         single = (
-            f"Single outcomes are hard to predict: R² for held-out subjects is {signed(r2, 2)}; with the true curve and "
-            f"every distribution known it would be {ceiling:.2f}."
+            f"Single outcomes are hard to predict: R² for held-out subjects is {signed(r2, 2)}; with the true curve "
+            f"and every distribution known it would be {ceiling:.2f}."
         )
         compared = (
             f"The risk of density estimation is {risks['kde']:.4f}. That of Bayesian distribution regression is "
