@@ -19,7 +19,7 @@ from deconditioning.period.archive.pair import downscale_pair
 from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import Training, read_training
-from deconditioning.period.ensemble import member_dimension
+from deconditioning.period.ensemble import downscale_ensemble, further_member, member_dimension, read_ensemble
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.scores import verified_result
 from deconditioning.period.series import read_series
@@ -29,12 +29,15 @@ from pages.downscaling.dimensions import title_of
 from pages.kit.controls import widgets
 from pages.kit.controls.variable_choice import several
 from pages.kit.layout.escaping import plain
+from pages.kit.state import offer_only
 from pages.kit.visitor import listed
 
 #: Data sets of the catalogue that are series.
 _SERIES = ("era5-uk", "made-up-region")
 #: Pixels along a cell that are offered.
 _BLOCKS = (2, 4, 8, 16)
+#: The option for all members of an ensemble.
+_ALL = "All members"
 #: Values of all times and pixels that the page computes; more go through the command.
 _MOST_VALUES = 3_000_000
 
@@ -44,7 +47,8 @@ class Choice:
     """What was chosen: file, variables, pixels in a cell, the first time to downscale, the archive, predictors.
 
     ``pair`` are the lower and the upper variable where both are downscaled together; ``target`` is the one shown.
-    ``select`` is the index along each further dimension, such as a level or a member.
+    ``select`` is the index along each further dimension, such as a level or a member; without one of the members, all
+    are downscaled.
     """
 
     key: str
@@ -60,12 +64,17 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A downscaled series, how it compares with the truth if that is known, and how the archive was read."""
+    """A downscaled series, how it compares with the truth if that is known, and how the archive was read.
+
+    Of all members of an ensemble, ``result`` is the prediction of a further one, and ``members`` are the means
+    (T, H, W) of each.
+    """
 
     result: PeriodResult
     verification: Verification | None
     notes: tuple[str, ...]
     training: int
+    members: tuple[np.ndarray, ...] = ()
 
 
 @st.cache_resource(show_spinner="Opening the fields …", max_entries=4)
@@ -114,22 +123,27 @@ def choose() -> Choice:
     others = [name for name in targets if name not in (target, *pair)] if archive else []
     covariates = tuple(guess.value for guess in static_covariates(fields, (*pair, target)[0]))
     predictors = _predictors(fields, others)
-    select = _select(fields, (target, *pair, *predictors, *covariates))
+    select = _select(fields, (target, *pair, *predictors, *covariates), not (pair or predictors))
     return Choice(key, target, covariates, block, min(first, last), bool(archive), predictors, pair, select)
 
 
-def _select(fields: Fields, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
+def _select(fields: Fields, names: Sequence[str], together: bool) -> tuple[tuple[str, int], ...]:
     """The index along every dimension of several values but that of the times, with a sentence on what is taken;
-    without a control where there is no such dimension."""
+    without a control where there is no such dimension. All members are offered where they may go ``together``."""
     target, time = names[0], time_dimension(fields, names[0])
     members = member_dimension(fields, DownscalingSpec(target))
-    further = [dim for name in names for dim in fields.check(name).extra.items()]
+    further = {dim: labels for name in names for dim, labels in fields.check(name).extra.items() if dim != time}
     result: dict[str, int] = {}
-    for dim, labels in further:
-        if dim == time or dim in result or len(labels) < 2:
+    for dim, labels in further.items():
+        if len(labels) < 2:
             continue
-        title = title_of(dim)
-        label = str(widgets.selectbox(plain(title), list(labels), key=f"p-dim-{dim}"))
+        title, key = title_of(dim), f"p-dim-{dim}"
+        options = [*labels, _ALL] if together and dim == members else list(labels)
+        offer_only(key, options)
+        label = str(widgets.selectbox(plain(title), options, key=key))
+        if label == _ALL:
+            st.caption(f"All {len(labels)} members of {plain(dim)} are downscaled together.")
+            continue
         result[dim] = labels.index(label)
         taken = f"Member {label} of {dim}" if dim == members else f"{title} {label}"
         st.caption(f"{plain(taken)} is downscaled, one of {len(labels)} in the file.")
@@ -207,13 +221,17 @@ def _downscaled(choice: Choice) -> dict[str, Shown]:
     block = (choice.block, choice.block)
     spec = DownscalingSpec(choice.target, choice.covariates, block=block, withhold=0.0, select=dict(choice.select))
     labels = fields.check(choice.target).extra[time_dimension(fields, choice.target)]
+    members = member_dimension(fields, spec)
     size = fields.grid.area.size * (len(labels) - choice.first)
+    size *= len(fields.check(choice.target).extra[members]) if members else 1
     if size > _MOST_VALUES:
         raise InputError(
             f"{len(labels) - choice.first} times of {fields.grid.area.size:,} pixels are too many for a page: choose "
             "fewer times, or use `deconditioning downscale --times` (docs/period.md)."
         )
     source, times = Source(choice.key), [f"#{choice.first}/#{len(labels) - 1}"]
+    if members:
+        return {choice.target: _of_all_members(choice, source, spec, times)}
     series = read_series(source, spec, fields_of, times)
     settings = DownscaleSettings(model="area_to_point_gp")
     if not choice.archive:
@@ -227,6 +245,18 @@ def _downscaled(choice: Choice) -> dict[str, Shown]:
     known = read_training(upper, fields, earlier)
     pair = downscale_pair(series, upper, (training, known), settings)
     return dict(zip(choice.pair, (_shown(pair.lower, training), _shown(pair.upper, known)), strict=True))
+
+
+def _of_all_members(choice: Choice, source: Source, spec: DownscalingSpec, times: list[str]) -> Shown:
+    """All members downscaled together, as the prediction of a further one."""
+    ensemble = read_ensemble(source, spec, fields_of, times)
+    assert ensemble is not None
+    training = None
+    if choice.archive:
+        training = read_training(ensemble.pooled, fields_of(choice.key), [f"#0/#{choice.first - 1}"])
+    result = downscale_ensemble(ensemble, DownscaleSettings(model="area_to_point_gp"), training=training)
+    shown = _shown(further_member(ensemble, result), training)
+    return replace(shown, members=tuple(each.means for each in result.members))
 
 
 def _shown(result: PeriodResult, training: Training | None) -> Shown:

@@ -6,8 +6,9 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.fields.grids.place import latitude_words, longitude_words, place_words
+from deconditioning.figures.colours import hue
 from deconditioning.figures.places import cities_on
-from deconditioning.figures.studies.one_dimension import function_plot
+from deconditioning.figures.studies.one_dimension import function_plot, line
 from deconditioning.figures.studies.period import date_ticks
 from deconditioning.period.correlation import days_of
 from deconditioning.period.series import Series
@@ -81,10 +82,23 @@ def show(shown: Shown, place: tuple[int, int]) -> None:
         names={"coarse": "coarse value", "truth": "truth"}, height=300, dark=is_dark(),
     )  # fmt: skip
     figure["layout"]["xaxis"] |= ticks
+    figure["data"][1:1] = _thin_lines(shown, place)
     plotly_live(figure, "p-place")
+    if shown.members:
+        st.caption(
+            f"Thin lines: the means of the {len(shown.members)} members. Mean and band, like the maps, are those of a "
+            f"further member. The coarse value is the mean over the members. Units: {plain(series.problem.units)}."
+        )
     if "truth" in lines:
         inside = float(np.mean((low <= lines["truth"]) & (lines["truth"] <= high)))
         st.caption(
             f"The ring on the maps marks this place. The band contains the truth at {100 * inside:.0f} % of the "
             f"times. The coarse value is the mean of the cell around it. Units: {plain(series.problem.units)}."
         )
+
+
+def _thin_lines(shown: Shown, place: tuple[int, int]) -> list[dict[str, Any]]:
+    """The mean of each member of an ensemble, named once."""
+    at, colour = days_of(shown.result.series.dates), hue("grey", is_dark())
+    lines = [line(at, means[:, *place], "members", colour, "solid", 0.8) for means in shown.members]
+    return [each | {"showlegend": not n, "legendgroup": "members"} for n, each in enumerate(lines)]

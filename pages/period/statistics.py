@@ -20,6 +20,9 @@ _MOST_DRAWS, _FEWEST_DRAWS, _MOST_VALUES = 50, 20, 64_000_000
 
 def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     """The choice of a statistic, its maps, and what it is at the place."""
+    if shown.members:
+        st.info("Statistics on this page are of one member: choose it in the sidebar, or use `--statistics`.")
+        return
     if shown.result.residuals is None:
         st.info("Statistics need joint draws, which are not available when covariates change with time.")
         return

@@ -37,6 +37,9 @@ _PARTS = {"every time": slice(0), "hour of the day": slice(11, 16), "month": sli
 def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     """The table of scores, then skill, time, distribution, event and region."""
     verification = shown.verification
+    if shown.members:
+        st.info("Verification on this page is of one member: choose it in the sidebar.")
+        return
     if verification is None:
         st.info("There is no fine truth in this file, so there is nothing to verify. Choose a series that has one.")
         return

@@ -1,10 +1,13 @@
 """Levels and members in AppTest: a page says which one it takes and of how many, and another can be chosen."""
 
+import json
+
 import numpy as np
 import pytest
 import xarray as xr
 
 from deconditioning.downscaling.source import keep_upload
+from deconditioning.figures.style import uncompacted
 from tests.core.fields.samples import netcdf
 from tests.core.period.made import made_dataset
 from tests.pages.conftest import session
@@ -46,6 +49,40 @@ def test_page_period_says_which_member_it_takes_and_another_is_chosen_with_its_o
     alone = session("period", **{**LATER, "p-data": "alone.nc"})
     assert not alone.exception and not [box for box in alone.selectbox if "p-dim" in str(box.key)]
     assert "one of" not in captions(alone) and at_the_place(alone) == at_the_place(page)
+
+
+def test_all_members_are_shown_as_a_further_one_beside_the_mean_of_each() -> None:
+    """Members that differ by a constant have the same sd; it grows by their spread."""
+    upload(of("realization"))
+    page = session("period", **(LATER | {"p-dim-realization": "All members", "p-archive": "false"}))
+    assert not page.exception and not page.error
+    assert "All 3 members of realization are downscaled together." in captions(page)
+    assert "Thin lines: the means of the 3 members." in captions(page)
+    assert "4 times, " in " ".join(each.value for each in page.markdown) and "of one member" in page.info[0].value
+    figures = page.session_state["_seen"].figures
+    assert not [key for key in figures if key == "map-truth"] and {"map-mean", "map-sd"} <= set(figures)
+    traces = json.loads(figures["p-place"].text)["data"]
+    assert [trace["name"] for trace in traces].count("members") == 3
+    mean = next(trace for trace in traces if "mean ±" in str(trace["name"]))
+    members = [uncompacted(trace["y"]) for trace in traces if trace["name"] == "members"]
+    np.testing.assert_allclose(uncompacted(mean["y"]), np.mean(members, axis=0), atol=1e-3)
+    np.testing.assert_allclose(members[2] - members[0], WARMER[2], atol=0.05)
+    page.segmented_control(key="p-view").set_value("Verification").run()
+    assert not page.exception and "of one member" in page.info[0].value
+    page.segmented_control(key="p-view").set_value("Hovmöller diagram").run()
+    page.toggle(key="p-archive").set_value(True).run()
+    assert not page.exception and not page.error
+    assert "of the archive has 3 values; the first, 2, is used" in " ".join(each.value for each in page.markdown)
+
+
+def test_with_a_predictor_the_page_takes_one_member_and_says_so() -> None:
+    upload(of("realization").assign(wind=made_dataset(TIMES)["wind"]))
+    page = session("period", **(LATER | {"p-target": "t", "p-dim-realization": "All members"}))
+    assert not page.exception and "All 3 members" in captions(page)
+    page.multiselect(key="p-predictors").set_value(["wind"]).run()
+    assert not page.exception and not page.error
+    assert page.selectbox(key="p-dim-realization").options == ["2", "5", "9"]
+    assert "Member 2 of realization is downscaled, one of 3" in captions(page)
 
 
 def test_page_period_says_which_level_it_takes() -> None:

@@ -148,6 +148,26 @@ def members_of(result: PeriodResult) -> tuple[PeriodResult, ...]:
     return tuple(_at(result, times) for times in stretches)
 
 
+def further_member(ensemble: Ensemble, result: EnsembleResult) -> PeriodResult:
+    """The prediction of a further, exchangeable member: mean (T, H, W) and sd as in the equations above.
+
+    Its coarse values are the means over the members. It has no truth, no joint draws and no peers.
+    """
+    members, first = result.members, ensemble.series[0]
+    means = np.stack([each.means for each in members])
+    within = np.mean([[each.sd(time) ** 2 for time in range(len(first))] for each in members], axis=0)
+    series = replace(
+        first, coarse=np.mean([each.coarse for each in ensemble.series], axis=0), fine=None,
+        level=np.mean([each.level for each in ensemble.series], axis=0), notes=ensemble.pooled.notes,
+        selected=ensemble.pooled.selected,
+    )  # fmt: skip
+    return replace(
+        result.pooled, series=series, means=means.mean(0), spreads=np.sqrt(within + means.var(0, ddof=1)),
+        spread_of=np.arange(len(first)), amplitude=np.ones(len(first)), by_value=None, behind=None, residuals=None,
+        evidence=np.mean([each.evidence for each in members], axis=0), peers={},
+    )  # fmt: skip
+
+
 def _at(result: PeriodResult, times: np.ndarray) -> PeriodResult:
     """The result of some of the times, those of one member."""
     behind = result.behind

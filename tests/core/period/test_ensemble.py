@@ -23,6 +23,7 @@ from deconditioning.period.ensemble import (
     Ensemble,
     downscale_ensemble,
     ensemble_dataset,
+    further_member,
     member_dimension,
     read_ensemble,
 )
@@ -172,6 +173,22 @@ def test_a_further_member_has_the_variance_of_members_drawn_at_random() -> None:
     within = np.mean([each[0].sd[0] ** 2 for each in statistics], axis=0)
     np.testing.assert_allclose(dataset["ensemble_period_mean_spread"], between)
     np.testing.assert_allclose(dataset["ensemble_period_mean_sd"], np.sqrt(within + between**2))
+
+
+def test_a_further_member_as_a_result_is_that_of_the_dataset() -> None:
+    """Which xarray computes from the members' own files; with an archive, whose sd depends on the value."""
+    dataset, archive = of_members(60), fields_from_dataset(made_dataset(60))
+    ensemble = read(dataset, "#56/#59")
+    result = downscale_ensemble(ensemble, UNLEARNED, training=read_training(ensemble.pooled, archive))
+    further, file = further_member(ensemble, result), ensemble_dataset(ensemble, result.members)
+    assert len(further.series) == 4 and further.series.fine is None and further.residuals is None
+    for time in range(4):
+        np.testing.assert_allclose(further.means[time], file["ensemble_mean"][time], rtol=0, atol=1e-3)
+        np.testing.assert_allclose(further.sd(time), file["ensemble_sd"][time], rtol=1e-5)
+        assert np.array_equal(further.predictive(time).sd, further.sd(time))
+    np.testing.assert_allclose(further.series.coarse, sum(each.coarse for each in ensemble.series) / 3)
+    at = further.series.problem.target_cell
+    np.testing.assert_allclose(further.series.level, further.series.coarse[:, at].mean(1))
 
 
 def test_a_selected_member_and_other_dimensions_are_no_ensemble() -> None:
