@@ -149,8 +149,8 @@ def verdict(layout: BagLayout, result: Comparison, sizes: torch.Tensor) -> str:
             f"**{number(result.difference, 2)}** between the two embeddings)."
         )
     first, second = result.regression_rmse["standard"], result.regression_rmse["shrinkage"]
-    estimates = {f"**{number(second)}** if every group counts once (shrinkage)": second,
-            f"**{number(first)}** if every point counts once (standard)": first}  # fmt: skip
+    estimates = {f"**{rounded(second)}** if every group counts once (shrinkage)": second,
+            f"**{rounded(first)}** if every point counts once (standard)": first}  # fmt: skip
     better, worse = sorted(estimates, key=estimates.__getitem__)
     each = f"{layout.per_bag} points each"
     spread = f"{int(sizes.min())} to {int(sizes.max())} points, {layout.per_bag} on average" if layout.unequal else each
