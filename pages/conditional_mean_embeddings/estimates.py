@@ -29,7 +29,7 @@ from deconditioning.studies.conditional_means.study import (
     true_embedding,
 )
 from deconditioning.studies.conditional_means.times import Cost, cheap_costs, dense_cost, extrapolated_cost, growth
-from deconditioning.wording import duration, number, signed
+from deconditioning.wording import duration, number, rounded, signed
 from pages.kit.chart.background import get_background, redraw_when, session_lane
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
