@@ -189,15 +189,15 @@ class IndirectData:
     Parameters
     ----------
     bags : the ``B`` bags of high-resolution inputs.
-    mediators : (B, r) mediating variable ``y_j`` of each bag.
-    query_mediators : (M, r) mediating variable ``ỹ_j`` of each target. Direct matching is the special case
+    mediators : (n, r) mediating variable ``y_j`` of each bag that has one.
+    query_mediators : (m, r) mediating variable ``ỹ_j`` of each target that has one. Direct matching is the special case
         ``query_mediators is mediators``. The bags and targets of ``points`` come last and have no mediators.
     targets : (M,) coarse observations ``z̃_j``.
     covariance : (M, M) joint error covariance of the targets if they are estimates (pseudo-targets); posteriors
         propagate it.
     footprints : the ``M`` bags of locations that the targets' cells cover, if known; only their locations are used
         (`deconditioning.models.named_model.NamedModel.looks_at_footprints`).
-    importance : (B,) weight of each bag in the regression on mediators, with mean one, if targets and bags have
+    importance : (n,) weight of each bag in the regression on mediators, with mean one, if targets and bags have
         different mediators (`deconditioning.mediator_shift`); equal weights if not given.
     points : the errors of the last targets, if these are measured beside the cells; all are means over cells if not
         given.
@@ -205,12 +205,12 @@ class IndirectData:
     """
 
     bags: Bags
-    mediators: Float[Tensor, "B r"]
-    query_mediators: Float[Tensor, "M r"]
+    mediators: Float[Tensor, "n r"]
+    query_mediators: Float[Tensor, "m r"]
     targets: Float[Tensor, " M"]
     covariance: Float[Tensor, "M M"] | None = None
     footprints: Bags | None = None
-    importance: Float[Tensor, " B"] | None = None
+    importance: Float[Tensor, " n"] | None = None
     points: PointErrors | None = None
     errors: Float[Tensor, " M"] | None = None
 

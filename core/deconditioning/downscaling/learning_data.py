@@ -1,7 +1,7 @@
 """Data used in learning: few points of each bag, and kernels of coordinates on every pixel where possible."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import torch
@@ -39,8 +39,8 @@ def distances_of(
 ) -> Tabulates:  # fmt: skip
     """Makes the table of all pixels of ``bags``, whose rows are these pixels; once, however often it is asked for.
 
-    ``among`` (n,) are their places among the bags of the problem's `joint_data` and, behind them, the targets'
-    footprints, whose table is made once for all; None if they are not among these.
+    ``among`` (n,) are their places among the bags of the problem's `joint_data` and, behind them, its footprints, whose
+    table is made once for all; None if they are not among these.
     """
 
     @cache
@@ -56,18 +56,38 @@ def distances_of(
 
 def _every_distance(problem: DownscalingProblem, device: torch.device, check: Check) -> tuple[RadialTable | None, int]:
     """The table of every bag and footprint of a problem, None where there can be none, and how many these are."""
-    known = _LAST.get(problem.data.bags, {})
-    if device not in known:
-        bags, points = problem.joint_data.bags, torch.as_tensor(problem.joint_pixel)
-        if problem.data.footprints is not None:
-            bags = Bags.joined([bags, problem.data.footprints])
-            points = torch.cat([points, pixels_of_footprints(problem)])
-        whole = _tabulated(problem, bags, points, device, check) if bags.count <= _TOGETHER else None
-        known = {device: (whole, bags.count)}
+    data, points = problem.joint_data, torch.as_tensor(problem.joint_pixel)
+    bags = data.bags
+    if data.footprints is not None:
+        bags = Bags.joined([bags, data.footprints])
+        points = torch.cat([points, pixels_of_footprints(problem)])
+    if bags.count > _TOGETHER:
+        return None, bags.count
+    known: _Table | None = _LAST.get(problem.data.bags)
+    if known is None or known.device != device or not known.is_of(bags, points):
+        known = _Table(device, bags, points, _tabulated(problem, bags, points, device, check))
         _LAST.clear()
         _LAST[problem.data.bags] = known
-    result: tuple[RadialTable | None, int] = known[device]
-    return result
+    return known.distances, bags.count
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The ``distances`` of ``bags`` whose rows are these ``points`` of the grid, if there is a table of them."""
+
+    device: torch.device
+    bags: Bags
+    points: Int[Tensor, " N"]
+    distances: RadialTable | None
+
+    def is_of(self, bags: Bags, points: Int[Tensor, " N"]) -> bool:
+        """Whether these are the same bags; problems of the same cells may have other sources beside them."""
+        return all(
+            torch.equal(mine, other)
+            for mine, other in (
+                (self.points, points), (self.bags.bag, bags.bag), (self.bags.weights, bags.weights),
+            )
+        )  # fmt: skip
 
 
 def _tabulated(
@@ -105,7 +125,8 @@ def learning_gram(
     rest, local = bags_of_terms(spec, small, columns_of(problem).place)
     assert data.footprints is not None
     alone = replace(spec, kernel=local.of(spec.kernel))
-    among, rows = data.bags.count + torch.arange(data.footprints.count), pixels_of_footprints(problem)
+    among = problem.joint_data.bags.count + torch.arange(data.footprints.count)
+    rows = pixels_of_footprints(problem)
     table = distances_of(problem, data.footprints, rows, small.targets.device, check, among)
     moving_gram = on_every_pixel(problem, alone, local.bags, table, check)
     if moving_gram is None:

@@ -36,7 +36,7 @@ HUES: dict[str, tuple[str, str]] = {
     "ink": ("#1e2a32", "#e3e8ea"),
 }
 #: Words and marks of a verdict on (a light, a dark) page, with the contrast of text.
-VERDICTS: dict[str, tuple[str, str]] = {"good": ("#1f7a45", "#58c288"), "bad": ("#a85b00", "#f0a94e")}
+VERDICTS: dict[str, tuple[str, str]] = {"good": ("#1f7a45", "#58c288"), "bad": ("#985200", "#f0a94e")}
 #: The ground of (a light, a dark) page, as in ``.streamlit/config.toml``.
 GROUND: tuple[str, str] = ("#fdfdfc", "#11171b")
 #: Ends of a diverging scale of points on a dark page, whose middle is grey.

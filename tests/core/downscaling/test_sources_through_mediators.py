@@ -9,7 +9,8 @@ import torch
 
 from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.downscaling.interactive import exact, picture_or_none, preview, sketch
-from deconditioning.downscaling.prediction import matched_data, predict, predict_tiled
+from deconditioning.downscaling.learning_data import distances_of
+from deconditioning.downscaling.prediction import matched_data, pixels_of_footprints, predict, predict_tiled
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import columns_of, starting_spec
@@ -46,6 +47,25 @@ def spec_of(found: DownscalingProblem, model: str) -> ModelSpec:
 def average(bags, pixel: np.ndarray, count: int) -> torch.Tensor:
     result = torch.zeros(bags.count, count, dtype=torch.float64)
     return result.index_put_((bags.bag, torch.as_tensor(pixel)), bags.weights, accumulate=True)
+
+
+def test_the_table_of_distances_that_models_share_is_that_of_the_sources() -> None:
+    """Of bags, and of footprints, whose cells are the same and whose stations are not."""
+    base = problem(24, 32, mediators=("q",))
+    for seed in (1, 2, 1):
+        found = with_stations(base, stations(base, 9, seed=seed))
+        data = found.joint_data
+        first, second = torch.arange(data.bags.count), data.bags.count + torch.arange(data.footprints.count)
+        both = (
+            (data.bags, torch.as_tensor(found.joint_pixel), first),
+            (data.footprints, pixels_of_footprints(found), second),
+        )
+        for bags, pixels, among in both:
+            shared, alone = (
+                distances_of(found, bags, pixels, torch.device("cpu"), never, places)() for places in (among, None)
+            )
+            grams = [each.gram(torch.exp(-each.radii)) for each in (shared, alone)]
+            assert torch.allclose(*grams, atol=1e-7)
 
 
 @dataclass

@@ -91,7 +91,7 @@ def problem_one_scale_up(problem: DownscalingProblem, settings: DownscaleSetting
         bags = Bags.joined([bags, footprints])
         points = torch.cat([points, rows])
         items = torch.as_tensor(targets.item[known])
-        among = None if problem.data.footprints is None else torch.cat([every, len(every) + items])
+        among = None if problem.data.footprints is None else torch.cat([every, problem.joint_data.bags.count + items])
     device, cells = choose(settings.device), Bags.joined(parts)
     shares = _shares(joined, cells.count)
     if not problem.matched and len(known) == len(targets.item):
