@@ -87,6 +87,11 @@ def cholesky_exact(matrix: Float[Tensor, "n n"], name: str = "matrix") -> Factor
     return factor
 
 
+def ridge_factor(matrix: Float[Tensor, "n n"], ridge: float | Tensor, name: str = "matrix") -> Factor:
+    """The factor of ``A + ridge·I``, without jitter; raises ``InputError`` as `cholesky_exact` does."""
+    return cholesky_exact(matrix + ridge * identity(len(matrix), matrix), name)
+
+
 def solve_general(
     matrix: Float[Tensor, "n n"], right: Float[Tensor, "n k"], name: str = "matrix"
 ) -> tuple[Float[Tensor, "n k"], Float[Tensor, ""]]:

@@ -212,15 +212,15 @@ def ranks(choice: Choice) -> None:
 
 def rank_verdict(records: list[Calibration]) -> str:
     """What the histograms show, tested at 5 % each: "All 4 are hills: the posteriors are too wide."."""
-    found: dict[tuple[str, ...], list[str]] = {}
+    by_shapes: dict[tuple[str, ...], list[str]] = {}
     for record in records:
-        found.setdefault(record.shapes(), []).append(NAMES[record.method])
+        by_shapes.setdefault(record.shapes(), []).append(NAMES[record.method])
     sentences = []
-    for shapes, names in found.items():
+    for shapes, names in by_shapes.items():
         many, count = len(names) > 1, f"{len(names)} of {len(records)}"
         every = "Both" if len(records) == 2 else f"All {len(records)}"
-        who = f"{every if len(found) == 1 and many else count} {'are' if many else 'is'}"
-        named = "" if len(found) == 1 else f" ({', '.join(names)})"
+        who = f"{every if len(by_shapes) == 1 and many else count} {'are' if many else 'is'}"
+        named = "" if len(by_shapes) == 1 else f" ({', '.join(names)})"
         what = " and ".join(f"{shape}s" if many else f"a {shape}" for shape in shapes) or "uniform"
         meaning = " and ".join(_SHAPES[shape] for shape in shapes) or "calibrated"
         sentences.append(f"{who} {what}: the posterior{'s are' if many else ' is'} {meaning}{named}.")

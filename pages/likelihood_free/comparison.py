@@ -77,18 +77,18 @@ def comparison() -> None:
 def lesson(exponential: Rows, predators: Rows) -> str:
     """What the stored rows say: who is nearest from the same runs, and what runs of one's own are worth."""
     same = [method for method in METHODS + OTHERS if method != "smc_abc"]
-    best, own = [], []
+    best, new_runs = [], []
     for rows, score in ((exponential, "error"), (predators, "distance")):
         first = _nearest(rows, score, same)
         best.append(_named(first))
         nearest = _nearest(rows, score, [*first, "smc_abc"])
         verb = "is closest" if nearest == ["smc_abc"] else "ties" if "smc_abc" in nearest else "is farther away"
-        own.append(f"{median(_of(rows, 'smc_abc', 'used')):,.0f} runs (median) it {verb}")
+        new_runs.append(f"{median(_of(rows, 'smc_abc', 'used')):,.0f} runs (median) it {verb}")
     return (
         f"With the same runs, {best[0]} closest to the mean of the exact posterior, and for predators and prey "
         f"{best[1]} closest to the true rates; differences within two standard errors count as ties. "
-        f"*{TITLES['smc_abc']}* needs new runs for every observation: with {own[0]} on exponential-gamma, "
-        f"with {own[1]} on predators and prey."
+        f"*{TITLES['smc_abc']}* needs new runs for every observation: with {new_runs[0]} on exponential-gamma, "
+        f"with {new_runs[1]} on predators and prey."
     )
 
 

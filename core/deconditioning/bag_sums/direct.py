@@ -91,9 +91,9 @@ def _without_gradient(
     even = bags.even if any(is_gaussian(term) for term in kernel.kernels) else None
     if even is None:
         return _plain_gram(kernel, bags, tile, check)
-    found = [gaussian_gram(term, even, check) if is_gaussian(term) else None for term in kernel.kernels]
-    rest = tuple(index for index, each in enumerate(found) if each is None)
-    parts = [each for each in found if each is not None]
+    grams = [gaussian_gram(term, even, check) if is_gaussian(term) else None for term in kernel.kernels]
+    rest = tuple(index for index, each in enumerate(grams) if each is None)
+    parts = [each for each in grams if each is not None]
     parts += [_plain_gram(part_of(kernel, rest), bags, tile, check)] if rest else []
     return parts[0] if len(parts) == 1 else torch.stack(parts).sum(0)
 

@@ -302,11 +302,11 @@ def _gaussian_sums(
 ) -> tuple[Float[Tensor, "B B"], Float[Tensor, "columns B B"]]:
     """``K̄_ij = Σ_{l∈i, r∈j} w_l w_r e^{−½|u_l − u_r|²}`` of scaled points u, and the same sums with ``(u_l − u_r)²`` of
     each of the first ``columns`` as a factor, ``ℓ ∂K̄/∂ℓ``; the rounding error is that of ``|u|²``."""
-    (count, each, _), asked = scaled.shape, scaled[:, :, :columns]
-    flat, of_slopes = scaled.reshape(count * each, -1), asked.reshape(count * each, columns)
+    (count, each, _), varied = scaled.shape, scaled[:, :, :columns]
+    flat, of_slopes = scaled.reshape(count * each, -1), varied.reshape(count * each, columns)
     half, ones = -0.5 * flat.square().sum(1, keepdim=True), flat.new_ones(len(flat), 1)
     left, right = torch.cat([flat, half, ones], dim=1), torch.cat([flat, ones, half], dim=1).T.contiguous()
-    powers = torch.cat([torch.ones_like(scaled[:, :, :1]), asked, asked.square()], dim=2) * weights[:, :, None]
+    powers = torch.cat([torch.ones_like(scaled[:, :, :1]), varied, varied.square()], dim=2) * weights[:, :, None]
     total, slopes = flat.new_empty(count, count), flat.new_empty(columns, count, count)
     step = max(1, min(_ROWS // each, _MOST_SUMS // ((1 + 2 * columns) * len(flat))))
     for first in range(0, count, step):

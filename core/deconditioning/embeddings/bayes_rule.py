@@ -87,9 +87,7 @@ class KernelBayes:
 
     @cached_property
     def _factor(self) -> linalg.Factor:
-        return linalg.cholesky_exact(
-            self.gram + self._ridge * linalg.identity(self.gram.shape[1], self.gram), "kernel matrix of the states"
-        )
+        return linalg.ridge_factor(self.gram, self._ridge, "kernel matrix of the states")
 
     @cached_property
     def _low_rank_ridge(self) -> RidgeInverse:
@@ -148,10 +146,7 @@ class KernelBayes:
 
     @cached_property
     def _observation_factor(self) -> linalg.Factor:
-        gram = self.observation_gram
-        return linalg.cholesky_exact(
-            gram + self._ridge * linalg.identity(gram.shape[1], gram), "kernel matrix of the observations"
-        )
+        return linalg.ridge_factor(self.observation_gram, self._ridge, "kernel matrix of the observations")
 
     def conditional_weights(self, near: Float[Tensor, "n *k"]) -> Float[Tensor, "n *k"]:
         """``(G_Y + nεI)⁻¹ k_Y(y)``: the conditional kernel mean on the training X, whose prior is that of the pairs.

@@ -30,7 +30,7 @@ def conditional_operator_of_moments(
     cross: Float[Tensor, "p q"], second: Float[Tensor, "q q"], regularisation: float
 ) -> Float[Tensor, "p q"]:
     """``Ĉ = S_xy (S_yy + λI)⁻¹`` from the moments ``E[φψᵀ]`` and ``E[ψψᵀ]`` of a sample or of the true distribution."""
-    return _ridge(second, regularisation, "mediator features").solve(cross.T).T
+    return linalg.ridge_factor(second, regularisation, "mediator features").solve(cross.T).T
 
 
 def deconditional_mean_operator(
@@ -45,7 +45,7 @@ def deconditional_operator_of_moment(
 ) -> Float[Tensor, "q p"]:
     """``D̂ = S Cᵀ (C S Cᵀ + εI)⁻¹`` from the second moment ``S = E[ψψᵀ]`` of a sample or of the true distribution."""
     images = operator @ second
-    return _ridge(images @ operator.T, regularisation, "images of the mediators").solve(images).T
+    return linalg.ridge_factor(images @ operator.T, regularisation, "images of the mediators").solve(images).T
 
 
 def deconditional_weights(
@@ -88,9 +88,9 @@ def _spread_and_process(
 ) -> tuple[Float[Tensor, "N M"], linalg.Factor]:
     """``A = (L + NλI)⁻¹ L̃`` and the factor of ``AᵀKA + MεI``."""
     count, targets = across.shape
-    spread = _ridge(within, count * regularisation, "mediator kernel matrix").solve(across)
+    spread = linalg.ridge_factor(within, count * regularisation, "mediator kernel matrix").solve(across)
     process = spread.T @ (inputs @ spread)
-    return spread, _ridge(process, targets * second_regularisation, "conditional mean process")
+    return spread, linalg.ridge_factor(process, targets * second_regularisation, "conditional mean process")
 
 
 def estimator_weights(
@@ -100,7 +100,9 @@ def estimator_weights(
 
     ``gram`` K = k(x, x), ``mediation`` A = (L + nλI)⁻¹L̃, ``ridge`` mε. Source: Hsu and Ramos 2019, definition 4.4.
     """
-    return mediation @ _ridge(mediation.T @ gram @ mediation, ridge, "conditional mean process").solve(targets)
+    return mediation @ linalg.ridge_factor(mediation.T @ gram @ mediation, ridge, "conditional mean process").solve(
+        targets
+    )
 
 
 def feature_weights(
@@ -118,9 +120,11 @@ def feature_weights(
     """
     count = len(inputs)
     mediated = inputs.T @ mediators  # ΦΨᵀ
-    moment = _ridge(mediators.T @ mediators, count * regularisation, "mediator features")
+    moment = linalg.ridge_factor(mediators.T @ mediators, count * regularisation, "mediator features")
     projected = mediated @ moment.solve(query.T)  # ΦA
-    inverse = _ridge(projected @ projected.T, len(targets) * second_regularisation, "images of the mediators")
+    inverse = linalg.ridge_factor(
+        projected @ projected.T, len(targets) * second_regularisation, "images of the mediators"
+    )
     return inverse.solve(projected @ targets)
 
 
@@ -157,12 +161,7 @@ def bayes_gap(
     + nεI)⁻¹K − I``. Source: Hsu and Ramos 2019, theorem 6.1.
     """
     count = len(inputs)
-    there = _ridge(inputs, count * second_regularisation, "kernel matrix of the inputs").solve(inputs)
-    back = _ridge(within, count * regularisation, "mediator kernel matrix").solve(within @ there)
+    there = linalg.ridge_factor(inputs, count * second_regularisation, "kernel matrix of the inputs").solve(inputs)
+    back = linalg.ridge_factor(within, count * regularisation, "mediator kernel matrix").solve(within @ there)
     missed = back - linalg.identity(count, inputs)
     return float(((inputs @ missed) * (missed @ inputs)).sum().clamp_min(0).sqrt() / inputs.norm())
-
-
-def _ridge(matrix: Tensor, regularisation: float, name: str) -> linalg.Factor:
-    identity = linalg.identity(len(matrix), matrix)
-    return linalg.cholesky_exact(matrix + regularisation * identity, name)

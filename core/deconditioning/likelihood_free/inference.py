@@ -221,15 +221,11 @@ def dme(data: Evidence, settings: Settings) -> KernelMean:
 def kbr(data: Evidence, settings: Settings) -> KernelMean:
     """Kernel Bayes' rule (b) with ε = λ and δ², squared because it regularises the squared evidence ``(ΛG)²``."""
     known = data.matrices(settings)
-    weights = _ridge(known.parameters, settings.regularisation).solve(known.across.mean(1))
+    ridge = len(data.u) * settings.regularisation
+    factor = linalg.ridge_factor(known.parameters, ridge, "kernel matrix of the parameters")
+    weights = factor.solve(known.across.mean(1))
     delta = settings.second_regularisation**2
     return KernelMean(data.u, update_by_gram(known.summaries, weights, known.near[:, None], delta)[:, 0], known.ell)
-
-
-def _ridge(gram: torch.Tensor, regularisation: float) -> linalg.Factor:
-    """The factor of ``L + nλI``."""
-    ridge = len(gram) * regularisation * linalg.identity(len(gram), gram)
-    return linalg.cholesky_exact(gram + ridge, "kernel matrix of the parameters")
 
 
 def cme(data: Evidence, settings: Settings) -> KernelMean:
@@ -240,8 +236,8 @@ def cme(data: Evidence, settings: Settings) -> KernelMean:
     """
     known = data.matrices(settings)
     root = data.weights.sqrt()
-    ridge = len(root) * settings.regularisation * linalg.identity(len(root), known.summaries)
-    factor = linalg.cholesky_exact(root[:, None] * known.summaries * root + ridge, "kernel matrix of the summaries")
+    weighted, ridge = root[:, None] * known.summaries * root, len(root) * settings.regularisation
+    factor = linalg.ridge_factor(weighted, ridge, "kernel matrix of the summaries")
     return KernelMean(data.u, root * factor.solve(root * known.near), known.ell)
 
 
@@ -263,7 +259,9 @@ def kelfi(data: Evidence, settings: Settings) -> KernelMean:
     known = data.matrices(settings)
     square = (data.x - data.y).square().sum(1)
     kappa = torch.exp(-0.5 * (square - square.min()) / settings.epsilon**2)
-    likelihood = known.across.T @ _ridge(known.parameters, settings.regularisation).solve(kappa)
+    ridge = len(data.u) * settings.regularisation
+    factor = linalg.ridge_factor(known.parameters, ridge, "kernel matrix of the parameters")
+    likelihood = known.across.T @ factor.solve(kappa)
     total = likelihood.sum()
     if not total > 0:
         raise InputError("The likelihood of the simulations sums to zero over the prior: raise ε or λ.")

@@ -152,8 +152,7 @@ def average_weights(data: Evidence, lengthscales: torch.Tensor, regularisation: 
     kernel = gaussian_kernel((1.0,) * data.u.shape[1]).to(data.u.device)
     u, prior = data.u / lengthscales, data.prior / lengthscales
     gram, cross = evaluate(kernel, u, u), evaluate(kernel, u, prior).mean(1)
-    ridge = len(u) * regularisation * linalg.identity(len(u), u)
-    return linalg.cholesky_exact(gram + ridge, "kernel matrix of the parameters").solve(cross)
+    return linalg.ridge_factor(gram, len(u) * regularisation, "kernel matrix of the parameters").solve(cross)
 
 
 def learn(

@@ -36,11 +36,11 @@ def with_pseudo_targets(
     """
     if data.matched:
         return data
-    asked = kernel, columns, options or LearningOptions()
+    request = kernel, columns, options or LearningOptions()
     known: tuple[object, IndirectData] | None = _LAST.get(data)
-    if known is None or known[0] != asked:
-        result, whole = _estimated(kernel, data, columns, asked[2], report, check)
-        known = asked, result
+    if known is None or known[0] != request:
+        result, whole = _estimated(kernel, data, columns, request[2], report, check)
+        known = request, result
         if whole:
             _LAST[data] = known
     return known[1]

@@ -34,8 +34,8 @@ def with_stations_in_time(
         return problem, None
     if source.station_time:
         raise InputError("A time of the stations applies to a single map: leave it out, or downscale one time.")
-    found = stations_in_time_at(source.stations, labels, problem.spec.target, source.station_value)
-    every, values = _joined(found, problem)
+    by_time = stations_in_time_at(source.stations, labels, problem.spec.target, source.station_value)
+    every, values = _joined(by_time, problem)
     footprint = footprint_of(source.station_footprint)
     problem = with_stations(problem, every if footprint is None else replace(every, footprint=footprint))
     (targets,) = problem.sources
@@ -64,17 +64,17 @@ def report_of_stations(
     return result
 
 
-def _joined(found: Sequence[Stations | None], problem: DownscalingProblem) -> tuple[Stations, np.ndarray]:
+def _joined(by_time: Sequence[Stations | None], problem: DownscalingProblem) -> tuple[Stations, np.ndarray]:
     """Every station once, with the mean of its values and the root mean square of its errors, and all values (T, S).
 
     Stations of different times are the same where their positions are; several at one position are told apart by their
     order.
     """
-    first = next(each for each in found if each is not None)
+    first = next(each for each in by_time if each is not None)
     place: dict[tuple[float, float, int], int] = {}
     rows: list[tuple[int, int, float, float]] = []
     heights: list[float] = []
-    for time, stations in enumerate(found):
+    for time, stations in enumerate(by_time):
         if stations is None:
             continue
         value, error = _in_units(stations, problem)
@@ -85,7 +85,7 @@ def _joined(found: Sequence[Stations | None], problem: DownscalingProblem) -> tu
             if number == len(heights):
                 heights.append(np.nan if stations.altitude is None else float(stations.altitude[n]))
             rows.append((time, number, value[n], error[n]))
-    values, errors = (np.full((len(found), len(place)), np.nan) for _ in range(2))
+    values, errors = (np.full((len(by_time), len(place)), np.nan) for _ in range(2))
     times, numbers, each, sds = zip(*rows, strict=True)
     values[times, numbers], errors[times, numbers] = each, sds
     latitude, longitude = np.array([position[:2] for position in place]).T

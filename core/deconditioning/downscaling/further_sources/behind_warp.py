@@ -7,6 +7,7 @@ its means of v are those of the cells (`warping.physical_map`); a source's offse
 from collections.abc import Mapping
 
 import numpy as np
+import torch
 from jaxtyping import Float
 
 from deconditioning.downscaling.further_sources.posterior import SourcePosterior
@@ -14,7 +15,7 @@ from deconditioning.downscaling.warping.physical_map import in_target_units
 from deconditioning.fields.footprints.station_data import SourceTargets
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Part, Predictive, moment_behind
-from deconditioning.models.posterior_moments import Moments
+from deconditioning.models.posterior_moments import Moments, averaged_moments
 
 
 def predicted_values(problem: DownscalingProblem, moments: Moments) -> Predictive:
@@ -46,7 +47,7 @@ def map_with_effects(
     more = np.sum([effect * column_of[name] for name, effect in effects.items() if name in column_of], axis=0)
     centre, _ = _moments_of(predictive.parts)
     sd = problem.target_scale.sd
-    parts = ((1.0, centre.flat[problem.pixel[scored.row]] + sd * more, sd * np.sqrt(np.maximum(variance, 0))),)
+    parts = ((1.0, centre[problem.pixel[scored.row]] + sd * more, sd * np.sqrt(np.maximum(variance, 0))),)
     return in_target_units(parts, problem.warp)
 
 
@@ -68,8 +69,8 @@ def differences_by_warp(
     for source in problem.sources:
         bags, rows = source.bags(problem.inputs), slice(first, first + len(source.row))
         at, value = problem.pixel[source.pixels], bags.bag.numpy()
-        about = np.maximum(spread.flat[at] ** 2 - scale.sd**2 * variances[rows][value], 0.0)
-        pixels = moment_behind(warp, [(1.0, centre.flat[at], np.sqrt(about))])
+        about = np.maximum(spread[at] ** 2 - scale.sd**2 * variances[rows][value], 0.0)
+        pixels = moment_behind(warp, [(1.0, centre[at], np.sqrt(about))])
         mean = np.bincount(value, bags.weights.numpy() * pixels, bags.count)
         result.append(scale.forward(warp.forward(mean)) - means[rows])
         first = rows.stop
@@ -77,7 +78,8 @@ def differences_by_warp(
 
 
 def _moments_of(parts: tuple[Part, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and sd of a mixture."""
-    mean = np.sum([weight * centre for weight, centre, _ in parts], axis=0)
-    square = np.sum([weight * (spread**2 + (centre - mean) ** 2) for weight, centre, spread in parts], axis=0)
-    return mean, np.sqrt(square)
+    """Mean and sd (P,) of a mixture at every pixel of a map."""
+    weights = [weight for weight, _, _ in parts]
+    flat = [(torch.as_tensor(centre).flatten(), torch.as_tensor(spread).flatten()) for _, centre, spread in parts]
+    mean, variance = averaged_moments(weights, [(centre, spread.square()) for centre, spread in flat])
+    return mean.numpy(), variance.sqrt().numpy()
