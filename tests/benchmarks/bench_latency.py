@@ -72,7 +72,7 @@ TOYS = {
         "/bayes?k-dim=1&k-beta=0.7&k-eps=0.0001", "k-posterior", ("Observed y", "ε", "δ"), 2.0,
     ),
     "Conditional mean embeddings, 50 × 3, 6 pictures": (
-        "/embeddings?e-layout=50+%C3%97+3&e-unequal=false&e-lam=0.1", "e-shrinkage", ("λ", "Lengthscale of k"), 2.5,
+        "/embeddings?e-layout=50+%C3%97+3&e-unequal=false&e-lam=0.1", "e-groups", ("λ", "Lengthscale of k"), 2.5,
     ),
     "There and back, n = m = 200": (
         "/line?o-view=There+and+back", "t-function", ("Lengthscale of k", "λ", "ε"), 2.0,

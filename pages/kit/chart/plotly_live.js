@@ -286,12 +286,23 @@ const show = (node, data) => {
   (data.engine === 'canvas' ? drawOnCanvas : data.later && chart.drawn ? later : draw)(node, data);
 };
 
-// Pictures of a slider that is dragged come past Streamlit (dragging.js).
+// Pictures of a slider that is dragged come past Streamlit (dragging.js): the largest in sight is always drawn, of the
+// others in turn as many as leave the page at its pace. The run of the release brings all.
+const DRAWING_MS = 30;
+const inSight = () => [...CHARTS.values()].flatMap(({ members }) => [...members]).flatMap(node => {
+  const { top, bottom, width, height } = node.getBoundingClientRect();
+  return node.isConnected && bottom > 0 && top < innerHeight ? [{ node, area: width * height }] : [];
+});
 window.__labShow = pictures => {
-  const nodes = new Set([...CHARTS.values()].flatMap(group => [...group.members]));
-  for (const data of pictures) for (const node of nodes) {
-    const isIts = node.isConnected && node.dataset.key === data.key && node.chart.engine === data.engine && node.chart.drawn;
-    if (isIts) show(node, data);
+  const start = performance.now(), charts = inSight();
+  const due = pictures.flatMap(data => charts
+    .filter(({ node }) => node.dataset.key === data.key && node.chart.engine === data.engine && node.chart.drawn)
+    .map(({ node, area }) => ({ node, area, data })));
+  const largest = Math.max(...due.map(({ area }) => area)), waits = ({ node, area }) => (area === largest ? 0 : node.chart.shown ?? 1);
+  for (const one of due.sort((a, b) => waits(a) - waits(b))) {
+    if (one.area < largest && performance.now() - start > DRAWING_MS) return;
+    show(one.node, one.data);
+    one.node.chart.shown = performance.now();
   }
 };
 

@@ -134,7 +134,8 @@ const markRefused = () => {
 };
 
 // ---- a slider's numbers: the address has 1e-5 and -5, people read 1 × 10⁻⁵ and −5, or what `show_as` (state.py) says -
-const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹', HANDLES = '[data-testid=stSliderThumbValue], [data-testid=stSliderThumbValue] *, [data-testid=stSliderTickBar] *';
+const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹', SLIDER = '[data-testid=stSlider]';
+const HANDLES = '[data-testid=stSliderThumbValue], [data-testid=stSliderThumbValue] *, [data-testid=stSliderTickBar] *';
 
 const written = number => {
   const match = /^([\d.]+)e([-+]?)(\d+)$/.exec(number);
@@ -149,8 +150,8 @@ const wordsFor = text => {
   return node ? (node.labWords ??= JSON.parse(node.dataset.words)) : {};
 };
 
-const readNumbers = () => {
-  for (const text of document.querySelectorAll(HANDLES)) {
+const readNumbers = slider => {
+  for (const text of slider.querySelectorAll(HANDLES)) {
     if (text.childElementCount) continue;
     const words = wordsFor(text)[text.textContent], read = words ?? written(text.textContent);
     if (read) text.dataset.read = read; else delete text.dataset.read;
@@ -160,15 +161,32 @@ const readNumbers = () => {
 
 // What a screen reader adds to the number.
 const describe = (text, words) => {
-  const input = text.closest('[data-testid=stSlider]').querySelector('input[type=range]');
+  const input = text.closest(SLIDER).querySelector('input[type=range]');
   if (words) input.setAttribute('aria-description', words); else input.removeAttribute('aria-description');
 };
 
-let waiting = false;
+// ---- what changes: while a slider is dragged, its number and the charts do, and nothing else needs a look ------------
+let waiting = false, page = false; // whether a look is due, and whether it is at the whole page
+const sliders = new Set(); // those whose number has changed
+
+const see = ({ target }) => {
+  const node = target.nodeType === Node.ELEMENT_NODE ? target : target.parentElement, own = node?.closest(`${SLIDER}, .live-chart`);
+  if (!own) page = true; else if (own.matches(SLIDER)) sliders.add(own);
+};
+
 const look = () => {
-  if (waiting) return;
+  const readers = page ? document.querySelectorAll(SLIDER) : [...sliders];
+  if (page) { watchSidebar(); watchWide(); followPopover(); markRefused(); }
+  readers.forEach(readNumbers);
+  waiting = page = false;
+  sliders.clear();
+};
+
+const lookSoon = changes => {
+  changes.forEach(see);
+  if (waiting || !(page || sliders.size)) return;
   waiting = true;
-  requestAnimationFrame(() => { waiting = false; watchSidebar(); watchWide(); followPopover(); markRefused(); readNumbers(); });
+  requestAnimationFrame(look);
 };
 
 // ---- the level of the controls, for the next visit (level.py) ------------------------------------------------------
@@ -178,8 +196,8 @@ const keepLevel = level => { document.cookie = `deconditioning-level=${level}; p
 export default function ({ data, setTriggerValue }) {
   if (data.level) keepLevel(data.level);
   tellTheme(data.dark, now => setTriggerValue('theme', now));
-  look();
-  const changes = new MutationObserver(look);
+  lookSoon([{ target: document.body }]);
+  const changes = new MutationObserver(lookSoon);
   changes.observe(document.body, { childList: true, characterData: true, subtree: true });
   return () => changes.disconnect();
 }

@@ -92,9 +92,10 @@ const clean = changes => {
 
 let waiting = false;
 const later = window.requestIdleCallback ? work => requestIdleCallback(work, { timeout: 1500 }) : work => setTimeout(work, 200);
+const isOfText = ({ target }) => !(target.nodeType === Node.ELEMENT_NODE ? target : target.parentElement)?.closest(NOT_IN);
 const observer = new MutationObserver(changes => {
   clean(changes);
-  if (!waiting) { waiting = true; later(lookThrough); }
+  if (!waiting && changes.some(isOfText)) { waiting = true; later(lookThrough); }
 });
 
 // ---- telling -----------------------------------------------------------------------------------------------------
