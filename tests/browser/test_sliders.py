@@ -229,6 +229,48 @@ def goes_back_and_forth(page: Page, name: str, before: str, now: str) -> None:
     expect(handle(page, name)).to_have_attribute("aria-valuetext", now)
 
 
+#: Makes each drawing by plotly take its time; counts the pictures of every chart.
+SLOW_PLOTLY = """() => {
+  const react = window.Plotly.react;
+  window.Plotly.react = (...given) => {
+    const begun = performance.now();
+    while (performance.now() - begun < 40);
+    return react(...given);
+  };
+  window.counts = {};
+  new MutationObserver(records => records.forEach(({ target: { dataset } }) => {
+    window.counts[dataset.key] = (window.counts[dataset.key] || 0) + 1;
+  })).observe(document.body, { subtree: true, attributes: true, attributeFilter: ['data-revision'] });
+}"""
+EMBEDDINGS = "/embeddings?e-layout=50+%C3%97+3"
+OTHERS = {"e-standard", "e-shrinkage", "e-slice"}
+
+
+@pytest.mark.parametrize("height", [600, 2400], ids=["below the window", "in sight"])
+def test_the_largest_picture_keeps_its_pace_where_drawing_is_slow(page: Page, height: int) -> None:
+    """Of the others those in sight take turns; those below the window wait for the release."""
+    page.set_viewport_size({"width": 1280, "height": height})
+    opened(page, EMBEDDINGS)
+    page.evaluate(SLOW_PLOTLY)
+    counts: dict[str, int] = {}
+
+    def move_on() -> None:
+        (_, y, _), (middle, _, width) = handle(page, "λ").evaluate(MIDDLES)
+        for place in range(40):
+            page.mouse.move(middle + width * (abs(place - 20) / 40 - 0.25), y)
+            page.wait_for_timeout(40)
+        counts.update(page.evaluate("() => window.counts"))
+
+    dragged(page, "λ", "e-groups", page.mouse, move_on)
+    others = [counts[name] for name in OTHERS]
+    if height == 600:
+        assert set(others) == {1}  # with the run of the first value
+    else:
+        assert min(others) > 1 and max(others) <= counts["e-groups"] // 3
+    assert min(page.evaluate("() => window.counts")[name] for name in OTHERS) > min(others)
+    assert not page.errors
+
+
 def test_where_the_server_does_not_answer_a_drag_each_value_makes_a_run(page: Page) -> None:
     page.route("**/_lab/drag/*", lambda route: route.fulfill(status=404))
     opened(page, SMALL_LINE)

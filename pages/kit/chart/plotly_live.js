@@ -286,9 +286,10 @@ const show = (node, data) => {
   (data.engine === 'canvas' ? drawOnCanvas : data.later && chart.drawn ? later : draw)(node, data);
 };
 
-// Pictures of a slider that is dragged come past Streamlit (dragging.js): the largest in sight is always drawn, of the
-// others in turn as many as leave the page at its pace. The run of the release brings all.
+// Pictures of a slider that is dragged come past Streamlit (dragging.js). At each value the largest in sight is drawn; of
+// the others, one at every second value and, in turn, as many more as there is time for. The release's run brings all.
 const DRAWING_MS = 30;
+let turn = 0;
 const inSight = () => [...CHARTS.values()].flatMap(({ members }) => [...members]).flatMap(node => {
   const { top, bottom, width, height } = node.getBoundingClientRect();
   return node.isConnected && bottom > 0 && top < innerHeight ? [{ node, area: width * height }] : [];
@@ -299,10 +300,11 @@ window.__labShow = pictures => {
     .filter(({ node }) => node.dataset.key === data.key && node.chart.engine === data.engine && node.chart.drawn)
     .map(({ node, area }) => ({ node, area, data })));
   const largest = Math.max(...due.map(({ area }) => area)), waits = ({ node, area }) => (area === largest ? 0 : node.chart.shown ?? 1);
-  for (const one of due.sort((a, b) => waits(a) - waits(b))) {
-    if (one.area < largest && performance.now() - start > DRAWING_MS) return;
-    show(one.node, one.data);
-    one.node.chart.shown = performance.now();
+  const least = due.filter(({ area }) => area === largest).length + (++turn % 2);
+  for (const [place, { node, data }] of due.sort((a, b) => waits(a) - waits(b)).entries()) {
+    if (place >= least && performance.now() - start > DRAWING_MS) return;
+    show(node, data);
+    node.chart.shown = performance.now();
   }
 };
 
