@@ -31,6 +31,8 @@ SPREADS = 2
 LeftOut = tuple[np.ndarray, np.ndarray] | None
 #: Symbol and size of the marks of a further source: values at points, Gaussian footprints, cells or regions.
 _SYMBOLS = {"points": ("diamond", 8), "soundings": ("circle", 5), "areas": ("square", 5)}
+#: Size of all marks on the mean map, which is to be seen between them.
+_SMALL = 5
 #: Share of the pixels within the limits of the error and the spread.
 _WITHIN = 0.98
 #: Largest values between these shares of the usual limit leave it as it is: a paler map is a better one.
@@ -156,14 +158,16 @@ def footprint_marks(
 ) -> list[dict[str, Any]]:
     """Traces of the footprints that are no cells of a grid, for the map of a ``key``.
 
-    Outlines of regions, of the cells of a swath, which a file gives by their corners, and of footprints where their
-    response is half its peak; stations and the values of further sources, in the field's colours on the coarse and the
-    mean map, stations that only score as small faint dots, values hidden by hand as ×; the place of the ``best``
-    further station, a flat index of the grid, on the map of uncertainty. ``left_out`` has what is predicted of each
-    source's values from all other targets, in the order of the sources.
+    Outlines of regions, of the cells of a swath, which a file gives by their corners, and, on the coarse map alone, of
+    the footprints of further sources where their response is half its peak; stations and the values of further sources
+    in the field's colours on the coarse and, smaller, the mean map; stations that only score as small faint dots;
+    values hidden by hand as ×; the place of the ``best`` further station, a flat index of the grid, on the map of
+    uncertainty. ``left_out`` has what is predicted of each source's values from all other targets, in the order of
+    the sources.
     """
     traces: list[dict[str, Any]] = []
-    if key in (MapKey.OBSERVED, MapKey.MEAN) and len((sides := _footprint_lines(problem))[0]):
+    lines = {MapKey.OBSERVED: _all_lines, MapKey.MEAN: _lines_of_cells}.get(MapKey(key))
+    if lines is not None and len((sides := lines(problem))[0]):
         traces += rimmed_line(*sides, width=1.0, hoverinfo="skip", name="regions")
     if problem.scored is not None and key == MapKey.OBSERVED:
         words = [f"station, only scores: {each}" for each in _values(problem, problem.scored.measured)]
@@ -191,7 +195,7 @@ def _source_marks(
         return []
     who = "station, a target" if source.stations else problem.names_of_sources[place]
     symbol, size = ("circle", 9) if source.stations else _SYMBOLS[_kind(source)]
-    size, filled = (5, None) if key == MapKey.SPREAD else (size, scale)
+    size, filled = {MapKey.OBSERVED: (size, scale), MapKey.MEAN: (_SMALL, scale)}.get(key, (5, None))
     traces = []
     for each, known in ((source, left_out), (source.hidden, None)):
         if each is None:
@@ -262,20 +266,28 @@ def _points(x: Any, y: Any, marker: dict[str, Any], words: list[str]) -> dict[st
 
 
 @once
-def _footprint_lines(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
-    """The footprints' sides as one line on the grid."""
-    rings = _rings(problem)
-    return lines_on(problem.grid, rings) if rings else (np.zeros(0), np.zeros(0))
+def _all_lines(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
+    """The sides of all footprints as one line on the grid."""
+    return _sides(problem, footprint_outlines(problem))
 
 
-def _rings(problem: DownscalingProblem) -> list[np.ndarray]:
-    """The sides of the footprints (n, 2) in degrees, as fine as a pixel shows them."""
+@once
+def _lines_of_cells(problem: DownscalingProblem) -> tuple[np.ndarray, np.ndarray]:
+    """The sides of the regions or of the swath's cells as one line on the grid."""
+    return _sides(problem, footprint_outlines(problem, further=False))
+
+
+def _sides(problem: DownscalingProblem, outlines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sides of ``outlines`` (n,) as one line on the grid, as fine as a pixel shows them."""
     import shapely
 
+    if not len(outlines):
+        return np.zeros(0), np.zeros(0)
     pixel = float(np.rad2deg(np.sqrt(np.median(problem.grid.steradians()))))
-    simple = shapely.simplify(footprint_outlines(problem), 0.25 * pixel)
+    simple = shapely.simplify(outlines, 0.25 * pixel)
     parts = shapely.get_parts(shapely.boundary(simple))
-    return [shapely.get_coordinates(shapely.segmentize(ring, 8 * pixel)) for ring in shapely.get_parts(parts)]
+    rings = [shapely.get_coordinates(shapely.segmentize(ring, 8 * pixel)) for ring in shapely.get_parts(parts)]
+    return lines_on(problem.grid, rings)
 
 
 def _at_pixels(problem: DownscalingProblem, of_cell: np.ndarray) -> np.ndarray:

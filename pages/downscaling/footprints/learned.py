@@ -52,7 +52,9 @@ def marks(problem: DownscalingProblem) -> None:
     if problem.scored is not None:
         words.append(f"small circles: {len(problem.scored.row)} stations kept for testing")
     if any(not each.stations for each in problem.sources):
-        words.append("dots, squares and outlines: values of further sources and what they are means over")
+        words.append(
+            "dots and squares: values of further sources, with the outlines of their footprints on the coarse map"
+        )
     if problem.stations is not None:
         words.append("star on the uncertainty: where one more station would help most")
     with st.container():  # a sentence that comes and goes moves no chart

@@ -147,7 +147,9 @@ def test_marks_say_value_error_and_what_all_others_predict(every: DownscalingPro
     assert words.startswith("swath.csv: ") and "± 0.3; from all other targets" in words and "(value 3-1)" in words
     assert f"targets {left[2][0][0]:.1f}" in words
     assert "(value 4-3)" in marks[3]["hovertext"][1] and "(value 4-2), hidden by hand" in marks[4]["hovertext"][0]
-    lines = [trace for trace in traces if trace["mode"] == "lines"]
+    assert all(trace["mode"] == "markers" for trace in traces)
+    observed = footprint_marks(found, "observed", field_scale(found), left_out=left)
+    lines = [trace for trace in observed if trace["mode"] == "lines"]
     gaps = int(np.isnan(uncompacted(lines[0]["x"])).sum())
     assert len(lines) == 2 and gaps >= len(footprint_outlines(found)) - 1
     on_spread = footprint_marks(found, "spread", field_scale(found))

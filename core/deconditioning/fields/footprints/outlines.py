@@ -11,10 +11,11 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 MOST_OUTLINES = 4000
 
 
-def footprint_outlines(problem: DownscalingProblem) -> np.ndarray:
-    """(n,) polygons in degrees: the regions, or the cells with a value of a swath with corners; the cells or regions of
-    further sources; and Gaussian footprints where their response is half its peak."""
-    return np.concatenate([_outlines_of_cells(problem), *map(_outlines_of_source, problem.sources)])
+def footprint_outlines(problem: DownscalingProblem, further: bool = True) -> np.ndarray:
+    """(n,) polygons in degrees: the regions, or the cells with a value of a swath with corners; and, of the ``further``
+    sources, the cells or regions, and Gaussian footprints where their response is half its peak."""
+    sources = problem.sources if further else ()
+    return np.concatenate([_outlines_of_cells(problem), *map(_outlines_of_source, sources)])
 
 
 def _outlines_of_source(source: SourceTargets) -> np.ndarray:

@@ -14,18 +14,20 @@ _WITH_OUTLINES = (MapKey.OBSERVED, MapKey.MEAN)
 
 
 def draw_footprints(axes: Any, panel: Panel, problem: DownscalingProblem) -> None:
-    """Draw a problem's regions, or the pixels of its swath, on the coarse and the mean map, and its stations there and
-    on that of uncertainty; stations that only score stand on the coarse map, as small dots."""
+    """Draw a problem's regions, or the pixels of its swath, on the coarse and the mean map, the footprints of further
+    sources on the coarse map, and its stations on both and on that of uncertainty; stations that only score stand on
+    the coarse map, as small dots."""
     import cartopy.crs as ccrs
 
-    if panel.key in _WITH_OUTLINES and len(outlines := footprint_outlines(problem)):
+    observed = panel.key == MapKey.OBSERVED
+    if panel.key in _WITH_OUTLINES and len(outlines := footprint_outlines(problem, further=observed)):
         for ink, width in ((LIGHT, 1.1), (DARK, 0.4)):
             axes.add_geometries(outlines, ccrs.PlateCarree(), facecolor="none", edgecolor=ink, linewidth=width)
-    if problem.scored is not None and panel.key == MapKey.OBSERVED:
+    if problem.scored is not None and observed:
         _draw_stations(axes, problem.scored.measured, 5)
     for source in problem.sources if panel.key in _WITH_OUTLINES else ():
         if source.footprints is None or source.stations:
-            _draw_stations(axes, source.measured, 22, panel)
+            _draw_stations(axes, source.measured, 22 if observed else 10, panel)
     if problem.stations is not None and panel.key == MapKey.SPREAD:
         _draw_stations(axes, problem.stations.measured, 7)
 
