@@ -18,16 +18,17 @@ from deconditioning.wording import rounded
 from pages.benchmarks.peers import show_peers
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING
+from pages.kit.layout.page_layout import lead
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.benchmark_table import spread
 from pages.kit.runs.stored_results import FOLDER, stored
 
 FILE, REAL_FIELDS = "trust.json", "real_fields.json"
 TITLES = {
-    "ukv-645m-matched": "UKV, 645 m (K)",
-    "ukv-75m-matched": "UKV, 75 m (K)",
-    "era5-t2m-matched": "ERA5, 2 m temperature (K)",
-    "gdas-ttop-matched": "GDAS, cloud tops (K)",
+    "ukv-645m-matched": "UKV, 645 m",
+    "ukv-75m-matched": "UKV, 75 m",
+    "era5-t2m-matched": "ERA5, 2 m temperature",
+    "gdas-ttop-matched": "GDAS, cloud tops",
 }
 
 
@@ -52,8 +53,8 @@ def show_trust() -> None:
     document = stored(FILE)
     groups = {case: table_rows(expanded(document["rows"]), "case", case) for case in TITLES}
     groups = {case: models for case, models in groups.items() if models}
+    lead(_sentence(groups))
     _pictures(_measured(groups), usual_model(True, True).name)
-    st.markdown(_sentence(groups) + _choice(document["rows"]))
     if (FOLDER / REAL_FIELDS).is_file():
         st.markdown("\n".join(f"- {sentence}" for sentence in real_fields(stored(REAL_FIELDS)["rows"])))
     warned = Counter((row["case"], row["model"]) for row in document["rows"] if row.get("warned"))
@@ -66,8 +67,8 @@ def show_trust() -> None:
         placeholder=MISSING,
     )
     st.caption(
-        "UKV: weather model of the UK Met Office; ERA5: reanalysis of ECMWF; GDAS: analysis of the US weather service "
-        "(NCEP)."
+        "RMSE and CRPS are in K. UKV: weather model of the UK Met Office; ERA5: reanalysis of ECMWF; GDAS: analysis of "
+        "the US weather service (NCEP)."
     )
     show_peers()
     with st.expander("All models, and what the columns mean"):
@@ -81,7 +82,7 @@ def _measured(groups: dict[str, list[dict[str, Any]]]) -> list[Measured]:
         (bilinear,) = [entry["mean"] for entry in models if entry["model"] == "bilinear"]
         result += [
             Measured(
-                TITLES[case].removesuffix(" (K)"),
+                TITLES[case],
                 entry["model"],
                 entry["mean"] / bilinear,
                 entry["means"].get("coverage95"),
@@ -130,6 +131,7 @@ def _everything(document: dict[str, Any], lines: list[dict[str, Any]]) -> None:
         "Warnings: "
         "draws for which the app warns a user without a truth, for example that bilinear interpolation is more "
         "accurate. CPU seconds for one fit with learning and its test one scale up, on one thread."
+        + _choice(document["rows"])
     )
 
 
@@ -162,9 +164,9 @@ def _sentence(groups: dict[str, list[dict[str, Any]]]) -> str:
     fields = "one field" if missed == 1 else f"{missed} fields"
     aim = f"; on {fields} that is outside the aim of {100 * AIM[0]:.0f} to {100 * AIM[1]:.0f} %" if missed else ""
     return (
-        f"Half of the cells of {len(shares)} real fields are hidden, {max(seeds)} times each. The error (RMSE) of the "
-        f"{usual.phrase}, the default model, is {spans[0]} of that of bilinear interpolation. Its 95 % intervals "
-        f"contain {spans[1]} of the truth{aim}; its 50 % intervals contain {spans[2]}."
+        f"On {len(shares)} real fields, half of whose cells are hidden {max(seeds)} times, the error (RMSE) of the "
+        f"{usual.phrase}, the default model, is **{spans[0]}** of that of bilinear interpolation. Its 95 % intervals "
+        f"contain **{spans[1]}** of the truth{aim}; its 50 % intervals contain {spans[2]}."
     )
 
 

@@ -139,8 +139,9 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
             f"and every distribution known it would be {ceiling:.2f}."
         )
         compared = (
-            f"The risk of density estimation is {risks['kde']:.4f}. That of Bayesian distribution regression is "
-            f"{risks['bdr50']:.4f} with 50 landmarks and {risks['shrunk']:.4f} with the Gaussian process's prior."
+            f"The risk of density estimation is {risks['kde']:.4f}. That of Bayesian distribution regression (BDR) is "
+            f"{risks['bdr10']:.4f} with 10 landmarks, {risks['bdr50']:.4f} with 50, and {risks['shrunk']:.4f} with 50 "
+            "and the Gaussian process's prior."
         )
         st.markdown(f"{single} {compared}")
 

@@ -30,7 +30,7 @@ def player(last: int, draw: Callable[[int, DeltaGenerator], None], *, key: str =
         if playing:
             st.session_state[at] = st.session_state.get(at, first) % last + 1
         above = st.container()
-        with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container(horizontal=True, vertical_alignment="bottom", key=f"lab-player-{key}"):
             if st.button("Pause" if playing else "Play", key=f"{key}-play-button"):
                 st.session_state[on] = not playing
                 st.rerun(scope="app")

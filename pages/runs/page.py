@@ -65,7 +65,7 @@ def empty() -> None:
         for text in _COURSE:
             with st.container(border=True):
                 st.markdown(text)
-        st.markdown("Runs also begin on the method pages: by **Learn** on these two, by **Sweep** on most.")
+        st.markdown("Runs also begin on the method pages, by **Learn** or by **Sweep**, for example on these two:")
         with st.container(horizontal=True):
             for folder in ("swiss_roll", "sparse_representation"):
                 page = page_in(folder)

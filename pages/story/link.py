@@ -28,7 +28,7 @@ def backwards(averages: int, guess: Guess | None, dark: bool) -> Shown:
     checks: tuple[str, ...] = ()
     if guess is not None:
         left.append(draw.line(grid, trip.back, "recovered function", colour))
-        right.append(draw.dots(line.query.numpy(), trip.again, "its averages", colour, size=20,
+        right.append(draw.dots(line.query.numpy(), trip.again, "averages of the recovered function", colour, size=20,
                                symbol="circle-open"))  # fmt: skip
         worst = float(np.abs(trip.again - trip.conditioned).max())
         checks = (f"The recovered function has the same averages, to {within(worst)}.",)

@@ -20,6 +20,8 @@ RIGHT = (90, 98)
 #: What benchmarks aim at: stricter above, where intervals could be sharper.
 AIM = (0.90, 0.97)
 _FIFTH = 1.2
+#: A Gaussian's sd that is wrong by this factor puts the coverage of 50 % intervals off by `SLIGHT`.
+_SLIGHTLY = 1.07
 #: From how many points of coverage off at a level intervals of about the right width are called slightly wrong.
 SLIGHT = 0.03
 #: 95 % intervals that contain less than this are called far too narrow.
@@ -82,9 +84,11 @@ def calibration_sentence(levels: Sequence[float], shares: Sequence[float]) -> st
     """What a curve of coverage shows, by all of its levels: too wide, too narrow, or about right.
 
     An interval is about right if a Gaussian one of the wanted coverage would be at most a fifth wider or narrower, as
-    for `RIGHT`: Φ⁻¹((1 + share)/2) / Φ⁻¹((1 + level)/2) is between 1/1.2 and 1.2.
+    for `RIGHT`: Φ⁻¹((1 + share)/2) / Φ⁻¹((1 + level)/2) is between 1/1.2 and 1.2. Levels below the least of `LEVELS`,
+    on whose intervals nothing rests, are not judged so: there a gap of a few points is a large ratio.
     """
-    wide, narrow = _clearly_off(levels, shares)
+    judged = np.asarray(levels) >= LEVELS[0]
+    wide, narrow = (off & judged for off in _clearly_off(levels, shares))
     gaps = np.asarray(shares) - np.asarray(levels)
     most = int(np.abs(gaps).argmax())
     if not (wide | narrow).any() and abs(gaps[most]) > SLIGHT:
@@ -103,30 +107,30 @@ def calibration_sentence(levels: Sequence[float], shares: Sequence[float]) -> st
         return f"{words}; {example}."
     side, verdict = ("above", "wide") if wide.any() else ("below", "narrow")
     clear = int((wide | narrow).sum())
-    if clear == len(wide):
+    if clear == judged.sum():
         return f"The curve lies {side} the diagonal: the intervals are too {verdict}; {example}."
     every = bool((gaps > 0).all() if wide.any() else (gaps < 0).all())
     where = f"{side} the diagonal, clearly at" if every else f"clearly {side} the diagonal at"
     which = "interval of this level is" if clear == 1 else "intervals of these levels are"
-    return f"The curve lies {where} {clear} of {len(wide)} levels: the {which} too {verdict}; {example}."
+    return f"The curve lies {where} {clear} of {judged.sum()} levels from 50 %: the {which} too {verdict}; {example}."
 
 
 def pit_sentence(counts: Sequence[float]) -> str:
     """What a PIT histogram of counts (B,) in equal bins of [0, 1] shows: whether distributions are as wide as errors.
 
     If a Gaussian's sd is c times that of the errors, the PIT Φ(u/c) has the variance v = asin(1/(1 + c²)) / 2π, 1/12 at
-    c = 1. So c² = 1/sin(2πv) − 1; the histogram is a hill where c > 1.2 and a bowl where c < 1/1.2. A mean of the PIT
-    further than `_SHIFTED` from ½ is a bias.
+    c = 1. So c² = 1/sin(2πv) − 1; the histogram is a hill where c > 1.2 and a bowl where c < 1/1.2, slightly so from
+    1.07 and below 1/1.07. A mean of the PIT further than `_SHIFTED` from ½ is a bias.
     """
     share = np.asarray(counts, dtype=float) / max(float(np.sum(counts)), 1e-300)
     at = (np.arange(len(share)) + 0.5) / len(share)
     mean = float(share @ at)
     variance = float(share @ (at - mean) ** 2) + 1 / (12 * len(share) ** 2)
     wider = float(np.sqrt(max(1 / np.sin(2 * np.pi * min(variance, 0.25)) - 1, 0.0)))
-    if wider > _FIFTH:
-        shape = "The histogram is high in the middle: the distributions are too wide."
-    elif wider < 1 / _FIFTH:
-        shape = "The histogram is high at the ends: the distributions are too narrow."
+    if not 1 / _SLIGHTLY <= wider <= _SLIGHTLY:
+        where, side = ("in the middle", "wide") if wider > 1 else ("at the ends", "narrow")
+        how = "" if not 1 / _FIFTH <= wider <= _FIFTH else "slightly "
+        shape = f"The histogram is {how}high {where}: the distributions are {how}too {side}."
     else:
         shape = "The histogram is about flat: the distributions have about the right width."
     if abs(mean - 0.5) <= _SHIFTED:

@@ -35,13 +35,15 @@ const applyTheme = (layout, theme) => {
 
 // ---- size --------------------------------------------------------------------------------------------------------
 const NARROW = 540, BELOW = { orientation: 'h', x: 0, xanchor: 'left', yanchor: 'top' }, UNDER_TICKS = 70;
-const TITLE = 34, BARE = 12, ROW = 19, SYMBOL = 45, LETTER = 6.3;
+const TITLE = 34, BARE = 12, ROW = 19, SYMBOL = 45;
+const ruler = document.createElement('canvas').getContext('2d');
 
 // Pixels that a horizontal legend takes: one row, or columns as wide as the longest name, as plotly sets it.
-const legendHeight = ({ meta, margin, legend }, width) => {
+const legendHeight = ({ meta, margin, legend, font }, width) => {
   const names = (meta?.names ?? []).map(name => name.split('<br>')), size = (legend?.font?.size ?? 12) / 12;
   if (!names.length) return 0;
-  const wide = names.map(lines => SYMBOL + size * LETTER * Math.max(...lines.map(line => line.length)));
+  ruler.font = `${12 * size}px ${font?.family ?? 'sans-serif'}`;
+  const wide = names.map(lines => SYMBOL + Math.max(...lines.map(line => ruler.measureText(line).width)));
   const room = width - margin.l - margin.r, total = wide.reduce((sum, one) => sum + one);
   const rows = total <= room ? 1 : Math.ceil(names.length / Math.max(1, Math.floor(room / Math.max(...wide))));
   return rows * size * ROW * Math.max(...names.map(lines => lines.length));

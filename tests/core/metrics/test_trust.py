@@ -80,22 +80,25 @@ def test_a_calibration_curve_is_judged_by_all_of_its_levels(factor: float, words
 
 def test_a_curve_may_cross_or_leave_the_diagonal_at_some_levels() -> None:
     assert "crosses" in calibration_sentence([0.5, 0.95], [0.8, 0.8])
-    assert "clearly above the diagonal at 1 of 2 levels: the interval of this level is too wide" in (
+    assert "clearly above the diagonal at 1 of 2 levels from 50 %: the interval of this level is too wide" in (
         calibration_sentence([0.5, 0.95], [0.8, 0.95])
     )
 
 
 def test_a_curve_above_the_diagonal_everywhere_is_called_so_although_only_some_levels_are_clear() -> None:
-    """Shares above all of five levels, two of them by more than a fifth of the width."""
+    """Shares above all of five levels, three of which count, one of these by more than a fifth of the width."""
     levels = [0.1, 0.3, 0.5, 0.7, 0.9]
     factors = [1.1, 1.3, 1.3, 1.1, 1.02]
     pairs = zip(factors, levels, strict=True)
     shares = [2 * NormalDist().cdf(f * NormalDist().inv_cdf((1 + p) / 2)) - 1 for f, p in pairs]
     assert all(share > level for share, level in zip(shares, levels, strict=True))
     said = calibration_sentence(levels, shares)
-    assert said.startswith("The curve lies above the diagonal, clearly at 2 of 5 levels: the intervals of these levels")
+    assert said.startswith("The curve lies above the diagonal, clearly at 1 of 3 levels from 50 %: the interval of")
     below = calibration_sentence(levels, [2 * p - s for p, s in zip(levels, shares, strict=True)])
-    assert below.startswith("The curve lies below the diagonal, clearly at 2 of 5 levels") and "too narrow" in below
+    assert (
+        below.startswith("The curve lies below the diagonal, clearly at 1 of 3 levels from 50 %")
+        and "too narrow" in below
+    )
 
 
 def test_passing_95_percent_intervals_do_not_hide_a_level_that_is_a_fifth_too_wide() -> None:
@@ -110,7 +113,8 @@ def test_passing_95_percent_intervals_do_not_hide_a_level_that_is_a_fifth_too_wi
 @pytest.mark.parametrize(
     ("width", "shift", "words"),
     [
-        (1.0, 0.0, "about flat"), (1.15, 0.0, "about flat"), (1.3, 0.0, "too wide"), (0.7, 0.0, "too narrow"),
+        (1.0, 0.0, "about flat"), (1.15, 0.0, "slightly too wide"),
+        (0.88, 0.0, "slightly too narrow"), (1.3, 0.0, "too wide"), (0.7, 0.0, "too narrow"),
         (1.0, 0.4, "the prediction is too low"), (1.0, -0.4, "the prediction is too high"),
     ],
 )  # fmt: skip
