@@ -194,7 +194,7 @@ def _source_marks(
     if key not in shown_on or len(source.row) > MOST_OUTLINES:
         return []
     who = "station, a target" if source.stations else problem.names_of_sources[place]
-    symbol, size = ("circle", 9) if source.stations else _SYMBOLS[_kind(source)]
+    symbol, size = ("circle", 9) if source.stations else _SYMBOLS[source_kind(source)]
     size, filled = {MapKey.OBSERVED: (size, scale), MapKey.MEAN: (_SMALL, scale)}.get(key, (5, None))
     traces = []
     for each, known in ((source, left_out), (source.hidden, None)):
@@ -211,7 +211,8 @@ def _source_marks(
     return traces
 
 
-def _kind(source: SourceTargets) -> str:
+def source_kind(source: SourceTargets) -> str:
+    """What a source's values are means over: "points", "areas", or the Gaussian footprints of "soundings"."""
     if source.footprints is None:
         return "points"
     return "areas" if source.measured.footprint is None else "soundings"

@@ -1,14 +1,17 @@
 """What was learned of stations, and the scores at stations that nothing saw."""
 
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from deconditioning.downscaling.further_sources.report import left_out_values, source_report
+from deconditioning.fields.footprints.station_data import SourceTargets
 from deconditioning.fields.grids.place import place_words
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.figures.downscaled_maps import source_kind
 from deconditioning.figures.scores import predicted_against_observed
 from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import number, plus_minus, signed
@@ -45,21 +48,27 @@ def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Ma
 
 
 def marks(problem: DownscalingProblem) -> None:
-    """What circles and other marks on the maps are, in one sentence; nothing where there are none."""
-    words = []
-    if problem.stations is not None:
-        words.append(f"large circles: the {len(problem.stations.row)} stations that are targets")
+    """The legend of the marks on the maps; nothing where there are none."""
+    entries = [_mark(source, name) for source, name in zip(problem.sources, problem.names_of_sources, strict=True)]
     if problem.scored is not None:
-        words.append(f"small circles: {len(problem.scored.row)} stations kept for testing")
-    if any(not each.stations for each in problem.sources):
-        words.append(
-            "dots and squares: values of further sources, with the outlines of their footprints on the coarse map"
-        )
+        entries.append(("small", f"{len(problem.scored.row)} stations kept for testing"))
     if problem.stations is not None:
-        words.append("star on the uncertainty: where one more station would help most")
-    with st.container():  # a sentence that comes and goes moves no chart
-        if words:
-            st.caption(f"Marks on the maps: {'; '.join(words)}.")
+        entries.append(("star", "on the uncertainty: where one more station would help most"))
+    with st.container():  # a legend that comes and goes moves no chart
+        if entries:
+            words = "".join(f'<span><i class="lab-mark-{mark}"></i> {escape(text)}</span>' for mark, text in entries)
+            st.html(f'<p class="lab-legend">{words}</p>')
+
+
+def _mark(source: SourceTargets, name: str) -> tuple[str, str]:
+    """The mark of a source (page_layout.css) and what it stands for."""
+    count = len(source.row)
+    if source.stations:
+        return "stations", f"{count} stations used as targets"
+    kind = source_kind(source)
+    return kind, f"{name}: {count} {'areas' if kind == 'areas' else 'values'}" + (
+        ", with their footprints on the coarse map" if kind == "soundings" else ""
+    )
 
 
 def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:
