@@ -28,7 +28,7 @@ from pages.sparse_representation.learned import shown_data, toy_of
 #: Height of the small pictures together: beside the large one and its sentence.
 _BESIDE = 470
 #: Titles of small pictures, where a version's name says less.
-_TITLES = {"random": "Random points, same kernel"}
+TITLES = {"random": "Random points, same kernel"}
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -57,8 +57,11 @@ def _at_values(
     return read_at(toy.spec, at_hyperparameters(toy, at, *values))
 
 
-def pictures(toy: Toy, count: int, learned: dict[str, SparseRepresentation]) -> Represented:
-    """At the sliders' values, large; beside it, other positions and the variational GP. Returns the former."""
+def pictures(
+    toy: Toy, count: int, learned: dict[str, SparseRepresentation]
+) -> tuple[Represented, dict[str, Represented]]:
+    """At the sliders' values, large; beside it, other positions and the variational GP. Returns the former, and all
+    others by their version."""
     sentence = st.empty()
     left, right = st.columns([5, 3])
     with left:
@@ -73,14 +76,14 @@ def pictures(toy: Toy, count: int, learned: dict[str, SparseRepresentation]) -> 
     first = [version for version in ("random", "learned", "variational_gp") if version in others]
     height = _BESIDE // len(first)
     for version in first:
-        title = _TITLES.get(version, VERSIONS[version])
+        title = TITLES.get(version, VERSIONS[version])
         with right:
             _draw(toy, version, title, others[version], f"s-{version}", height=height, legend=False)
     st.caption(
         "Triangles mark the positions of the points; their height has no meaning. Between the points the band is wide, "
         "because the model assumes that the data depend on f only at the points."
     )
-    return represented
+    return represented, others
 
 
 def places_of_picture(learned: dict[str, SparseRepresentation]) -> str:
@@ -135,7 +138,7 @@ def _represented(toy: Toy, count: int, learned: dict[str, SparseRepresentation])
     represented = _at_values(toy, count, places, values, learned)
     stand = places if learned or places != "learned" else "random"
     title = f"{len(represented.locations)} {stand} points, kernel as on the sliders"
-    _draw(toy, "random", title, represented, "s-here", height=420)
+    _draw(toy, "on_sliders", title, represented, "s-here", height=420)
     count = len(represented.locations)
     other = ("random" if stand != "random" else "learned") if learned else "even"
     compared = _at_values(toy, count, other, values, learned)

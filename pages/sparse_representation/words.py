@@ -1,26 +1,24 @@
 """Scores and the equation of page Sparse representation."""
 
+from contextlib import suppress
+
 from deconditioning.datasets.sparse_toy import Toy
 from deconditioning.errors import InputError
-from deconditioning.models.sparse.sparse_representation import SparseRepresentation
 from deconditioning.studies.sparse_representation.study import VERSIONS, Represented
 from deconditioning.wording import number
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.score_table import score_table
-from pages.sparse_representation.picture import fitted, places_of_picture, read_at
+from pages.sparse_representation.picture import TITLES, fitted
 
 
-def table(toy: Toy, count: int, represented: Represented, learned: dict[str, SparseRepresentation]) -> None:
-    """Scores of all versions that need no learning or have been learned."""
-    rows = {"random": represented.scores(toy)}
-    stand = places_of_picture(learned)
-    names = {**VERSIONS, "random": f"{stand.capitalize()} points, kernel from the sliders"}
-    rows |= {version: read_at(toy.spec, spec).scores(toy) for version, spec in learned.items()}
-    for version in ("variational_gp", "exact_gp"):
-        try:
-            rows[version] = fitted(toy.spec, version, count).scores(toy)
-        except InputError:
-            names[version] = f"{VERSIONS[version]} (too many)"
+def table(toy: Toy, count: int, represented: Represented, others: dict[str, Represented], places: str) -> None:
+    """Scores of what is drawn, of all that has been learned, and of a GP on all data where these are not too many."""
+    names = {**VERSIONS, **TITLES, "on_sliders": f"{places.capitalize()} points, kernel from the sliders"}
+    shown = {"on_sliders": represented}
+    shown |= {version: others[version] for version in VERSIONS if version in others}
+    rows = {version: each.scores(toy) for version, each in shown.items()}
+    with suppress(InputError):  # too many
+        rows["exact_gp"] = fitted(toy.spec, "exact_gp", count).scores(toy)
     score_table(rows, columns=("rmse", "mae", "bias", "crps", "coverage_2sd"), names=names,
                 caption="Scores against f without noise, over the whole picture")  # fmt: skip
 

@@ -93,7 +93,15 @@ TOGETHER = {
         "truth",
     ),
     "one dimension": ("task_transformed_gp", "dme", "impute", "cascade", "truth"),
-    "sparse representation": ("random", "learned", "learned_points", "variational_gp", "exact_gp", "truth"),
+    "sparse representation": (
+        "on_sliders",
+        "random",
+        "learned",
+        "learned_points",
+        "variational_gp",
+        "exact_gp",
+        "truth",
+    ),  # fmt: skip
     "likelihood-free inference": (
         "exact",
         "dme",
