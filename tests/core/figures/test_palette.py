@@ -101,7 +101,7 @@ TOGETHER = {
         "variational_gp",
         "exact_gp",
         "truth",
-    ),  # fmt: skip
+    ),
     "likelihood-free inference": (
         "exact",
         "dme",
