@@ -53,7 +53,7 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     )  # fmt: skip
     books = _books(choice, shown, bool(difference))
     sheet = books.sheet
-    with st.container(key="lab-period-maps"):  # a map of the sd is as wide as one of the fields, and as far away
+    with st.container(key="lab-books-period"):  # a map of the sd is as wide as one of the fields, and as far away
         left, _, right = st.columns([sheet.shape[1], sheet.gap, sheet.width], gap=None)
     with left:
         alt = f"{', '.join(books.maps)}, side by side, one time after another"

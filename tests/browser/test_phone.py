@@ -191,3 +191,18 @@ def a_table_that_fits_says_nothing(page: Page) -> None:
     table = page.locator(".lab-table").first
     says_what_is_beyond(table, "")
     expect(table.locator(".lab-scroll")).not_to_have_attribute("tabindex", re.compile(""))
+
+
+def test_the_maps_of_a_period_stand_two_by_two(new_page) -> None:
+    """The uncertainty, a picture of its own, fills the quarter beside the truth; below both are the buttons."""
+    page = opened(new_page(width=390, height=844), "/period")
+    boxes = """() => ['.st-key-p-book canvas', '.st-key-p-sd canvas', '.st-key-p-book .flip-bar']
+      .map(name => document.querySelector(name).getBoundingClientRect().toJSON())"""
+    page.locator(".st-key-lab-books-period[data-free] .st-key-p-sd canvas").wait_for()
+    settled(page)
+    book, spread, buttons = page.evaluate(boxes)
+    assert spread["top"] > book["top"] + book["height"] / 3 and abs(spread["bottom"] - book["bottom"]) < 2
+    assert abs(spread["right"] - book["right"]) < 2 and spread["width"] < book["width"] / 2
+    assert buttons["top"] > book["bottom"]
+    page.set_viewport_size({"width": 1280, "height": 844})
+    page.locator(".st-key-lab-books-period:not([data-free])").wait_for()

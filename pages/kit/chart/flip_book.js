@@ -58,7 +58,16 @@ const layOut = (book, width) => {
     const row = Math.floor(i / columns), down = paired ? row * (high + BETWEEN * dot) : y * sheet[1];
     return [paired ? i % 2 * (wide + BETWEEN * dot) : x * sheet[0], down + (row + 1) * strip];
   });
-  return { boxes, places, sheet, wide, high, height: Math.round(places.at(-1)[1] + high) };
+  const free = paired && boxes.length % 2 ? (places.at(-1)[1] - strip) / dot : 0;
+  return { boxes, places, sheet, wide, high, free, height: Math.round(places.at(-1)[1] + high) };
+};
+
+// A book that follows stands beside the last map of its leader where that is alone in its row (page_layout.css).
+const tellFree = ({ canvas }, free) => {
+  const holder = canvas.closest('[class*=st-key-lab-books]');
+  if (!holder || canvas.closest('.flip[data-follows]')) return;
+  holder.toggleAttribute('data-free', free > 0);
+  holder.style.setProperty('--lab-free', `${free}px`);
 };
 
 // The share of the sheet's width and height under a point of the canvas; null between maps.
@@ -119,7 +128,8 @@ const drawMarks = (book, context, width, height) => {
 const paint = book => {
   const { canvas } = book, width = Math.round(canvas.clientWidth * devicePixelRatio);
   if (!width || !book.pages) return;
-  const { boxes, places, sheet, wide, high, height } = layOut(book, width);
+  const { boxes, places, sheet, wide, high, free, height } = layOut(book, width);
+  tellFree(book, free);
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const low = Math.floor(book.at) % book.count, share = book.at - Math.floor(book.at);
   fill(book, book.pages[low], book.pages[(low + 1) % book.count], share);
