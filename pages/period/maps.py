@@ -145,7 +145,7 @@ def _book(book: dict[str, Any], key: str, books: _Books, sheet: Sheet, alt: str,
 
     flip(
         book, key, names=books.times, alt=alt, frame="Time", marks=sheet.marks(*place), on_click=chosen,
-        follows="" if key == _FIELDS else _FIELDS,
+        follows="" if key == _FIELDS else _FIELDS, playing=False,
     )  # fmt: skip
 
 

@@ -34,11 +34,16 @@ def body() -> None:
     explain(
         "All times share one model, so each further map is quick. With an archive, its climatology is subtracted and "
         "its covariance is mixed with that of the kernel.",
-        "With the climatologies $c$ of fine and $c_z$ of coarse values, harmonics $H_t$ and the covariance of fine "
-        "with coarse anomalies $C = w\\,(r^\\top a/N)\\circ\\rho + (1-w)\\,s^2 k$, the mean of time $t$ is\n\n"
-        "$$H_t c + C\\,(K + \\epsilon I)^{-1}(z_t - H_t c_z),$$\n\n"
-        "where $w$ and the reach of the taper $\\rho$ are those that predict left-out blocks of time best.",
-        "docs/period.md",
+        "The climatology of a time $t$ is $H_t c$ for pixels and $H_t c_z$ for cells, where $H_t$ are harmonics of the "
+        "year and the day. With the anomalies $r$ of pixels and $a$ of cells at the archive's $N$ times, the kernel "
+        "$k$ of variance $s^2$ and a taper $\\rho$, multiplied entry by entry, the covariance of pixels with cells is\n\n"
+        "$$C = w\\,(r^\\top a/N)\\circ\\rho + (1-w)\\,s^2 k;$$\n\n"
+        "that of the cells, $K$, is built in the same way. With the noise variance $\\epsilon$, the mean is\n\n"
+        "$$H_t c + C\\,(K + \\epsilon I)^{-1}(z_t - H_t c_z).$$\n\n"
+        "$w$ and the reach of $\\rho$ are those that predict left-out blocks of time best. The sd of a pixel is a "
+        "product of three factors: the error made when one half of the archive is predicted from the other, one for "
+        "the season and the size of the coarse anomalies, and one for how high or low the predicted value is.",
+        "Houtekamer and Mitchell 2001 (tapering); Hamill and Snyder 2000 (the mixture)",
     )
     words.licence(shown)
     notes((*shown.result.series.problem.notes, *shown.result.series.notes, *shown.notes))

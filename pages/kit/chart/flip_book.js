@@ -227,7 +227,9 @@ const begin = node => {
 };
 
 export default function ({ parentElement, data, setTriggerValue }) {
-  const node = parentElement.querySelector('.flip'), book = node.book || begin(node);
+  const node = parentElement.querySelector('.flip');
+  if (!node.book) begin(node).playing = data.playing && !CALM.matches;
+  const { book } = node;
   BOOKS.add(book);
   Object.assign(book, { name: data.name, follows: data.follows });
   node.toggleAttribute('data-follows', Boolean(data.follows));
@@ -244,8 +246,9 @@ export default function ({ parentElement, data, setTriggerValue }) {
     take(book, data);
     const [low, high] = node.querySelectorAll('.flip-scale span'), bar = node.querySelector('.flip-scale i');
     const stops = [1, 64, 128, 192, 255].map(i => `rgb(${book.colours.slice(3 * i, 3 * i + 3)})`);
-    low.textContent = Number(book.low.toPrecision(4));
-    high.textContent = `${Number(book.high.toPrecision(4))} ${book.label}`;
+    const [less, more] = book.beyond ?? [];
+    low.textContent = `${less ? '≤ ' : ''}${Number(book.low.toPrecision(4))}`;
+    high.textContent = `${more ? '≥ ' : ''}${Number(book.high.toPrecision(4))} ${book.label}`;
     bar.style.background = `linear-gradient(90deg, ${stops})`;
     node.dataset.stamp = data.stamp;
     paint(book);

@@ -39,6 +39,7 @@ def flip(
     names: tuple[str, ...],
     frame: str = "Draw",
     follows: str = "",
+    playing: bool = True,
     marks: Sequence[Sequence[float]] = (),
     on_click: Callable[[float, float], None] | None = None,
 ) -> None:
@@ -47,12 +48,14 @@ def flip(
 
     Under the same key new frames take the place of the old ones while it goes on playing. ``marks`` are places (x, y),
     as shares of width and height from the upper left corner; ``on_click`` is called with that of a click before the
-    script runs again. A book that ``follows`` another, by its key, goes by that one's clock and has no player.
+    script runs again. Only a book that is ``playing`` begins by itself; one that ``follows`` another, by its key, goes
+    by that one's clock and has no player.
     """
     text = json.dumps(book, separators=(",", ":"))
     stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
     data = {"book": text, "stamp": stamp, "alt": alt, "names": list(names), "marks": [list(mark) for mark in marks],
-            "clickable": on_click is not None, "frame": frame, "name": key, "follows": follows}  # fmt: skip
+            "clickable": on_click is not None, "frame": frame, "name": key, "follows": follows,
+            "playing": playing}  # fmt: skip
     _FLIP(key=key, data=data, on_click_change=_nothing if on_click is None else partial(_hear, key, on_click))
 
 

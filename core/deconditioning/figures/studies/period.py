@@ -86,7 +86,8 @@ def sheet_of(frames: Mapping[str, np.ndarray], columns: int) -> Sheet:
 def maps_in_step(frames: Mapping[str, np.ndarray], grid: Grid, scale: MapScale, columns: int) -> dict[str, Any]:
     """A flip book of several maps on one `Sheet`, all on one scale and at the same time, with coastlines.
 
-    ``frames`` : title → (T, H, W). The result is what `pages.kit.chart.flip_book` takes; cities stand on the first map.
+    ``frames`` : title → (T, H, W). The result is what `pages.kit.chart.flip_book` takes, ``beyond`` in it whether
+    values lie below and above the scale; cities stand on the first map.
     """
     sheet = sheet_of(frames, columns)
     whole = np.zeros((len(next(iter(frames.values()))), *sheet.shape), dtype=np.uint8)
@@ -98,6 +99,8 @@ def maps_in_step(frames: Mapping[str, np.ndarray], grid: Grid, scale: MapScale, 
     return {
         "frames": base64.b64encode(whole.tobytes()).decode("ascii"),
         "count": len(whole), "rows": sheet.shape[0], "columns": sheet.shape[1], "low": scale.low, "high": scale.high,
+        "beyond": [any(bool((v < scale.low).any()) for v in frames.values()),
+                   any(bool((v > scale.high).any()) for v in frames.values())],
         "label": scale.label, "colours": [*_MISSING_RGB, *colour_table(scale)], "ink": line["ink"],
         "coast": sheet.on_each(line["coast"]), "aspect": round(stretch * sheet.shape[0] / sheet.shape[1], 4),
         "maps": sheet.boxes(), "titles": list(frames),
