@@ -36,7 +36,8 @@ def body() -> None:
         "its covariance is mixed with that of the kernel.",
         "The climatology of a time $t$ is $H_t c$ for pixels and $H_t c_z$ for cells, where $H_t$ are harmonics of the "
         "year and the day. With the anomalies $r$ of pixels and $a$ of cells at the archive's $N$ times, the kernel "
-        "$k$ of variance $s^2$ and a taper $\\rho$, multiplied entry by entry, the covariance of pixels with cells is\n\n"
+        "$k$ of variance $s^2$ and a taper $\\rho$, multiplied entry by entry, the covariance of pixels with cells is"
+        "\n\n"
         "$$C = w\\,(r^\\top a/N)\\circ\\rho + (1-w)\\,s^2 k;$$\n\n"
         "that of the cells, $K$, is built in the same way. With the noise variance $\\epsilon$, the mean is\n\n"
         "$$H_t c + C\\,(K + \\epsilon I)^{-1}(z_t - H_t c_z).$$\n\n"

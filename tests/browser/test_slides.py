@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Page, expect
 
 from tests.browser.accessible import barriers
-from tests.browser.steps import CELLS, downloaded, opened
+from tests.browser.steps import CELLS, downloaded, opened, settled
 
 
 def test_slides_by_keyboard_and_the_same_in_a_file(new_page: Callable[..., Page], tmp_path: Path) -> None:
@@ -27,7 +27,15 @@ def test_slides_by_keyboard_and_the_same_in_a_file(new_page: Callable[..., Page]
     expect(page.locator("dialog[open]")).to_have_count(0)
     page.keyboard.press("p")
     expect(deck).to_be_visible()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    page.reload()  # in the middle of a talk
+    expect(deck.get_by_role("button", name=re.compile("^Slide 2:"))).to_have_attribute("aria-current", "step")
     deck.get_by_role("button", name="Close").click()
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    page.reload()
+    page.locator(".st-key-lab-present button").wait_for()
+    settled(page)
     expect(page.locator("dialog[open]")).to_have_count(0)
     assert not page.errors
 

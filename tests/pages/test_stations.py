@@ -74,7 +74,8 @@ def test_the_example_opens_learned_and_says_what_the_command_line_does(open_page
     (first, second) = re.findall(r"<tr.*?</tr>", table.split("<tbody>")[1], re.S)[:2]
     assert f"{said['scored']['rmse']:.3f}" in first and f"{said['scored']['crps']:.3f}" in first
     assert f"{said['scored']['rmse_of']['area_to_point_gp']:.2f}" in second
-    assert any("50 stations that are targets; small circles: 300 stations kept" in each.value for each in page.caption)
+    (legend,) = [each.proto.body for each in page.get("html") if "lab-mark-stations" in each.proto.body]
+    assert "50 stations used as targets" in legend and "300 stations kept for testing" in legend
     assert "16 cells are visible. They" not in words(page)  # the truth shows that the intervals are not too narrow
     (tested,) = [each.label for each in page.expander if each.label.startswith("Assumptions of the map")]
     assert re.fullmatch(

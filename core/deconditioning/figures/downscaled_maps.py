@@ -195,7 +195,7 @@ def _source_marks(
         return []
     who = "station, a target" if source.stations else problem.names_of_sources[place]
     symbol, size = ("circle", 9) if source.stations else _SYMBOLS[source_kind(source)]
-    size, filled = {MapKey.OBSERVED: (size, scale), MapKey.MEAN: (_SMALL, scale)}.get(key, (5, None))
+    size, filled = (size if key == MapKey.OBSERVED else _SMALL), (None if key == MapKey.SPREAD else scale)
     traces = []
     for each, known in ((source, left_out), (source.hidden, None)):
         if each is None:

@@ -260,6 +260,7 @@ const goTo = (show, index) => {
   const wanted = Math.min(show.deck.slides.length - 1, Math.max(0, index));
   if (wanted === show.index && show.slide) return;
   show.index = wanted;
+  show.turned?.(wanted);
   show.slide = show.deck.slides[wanted];
   show.at = 0.5;
   fill(show);
@@ -365,9 +366,9 @@ const listenTo = show => {
 };
 
 // Shows a deck in an element; `close` is called where a person closes it, without it there is no such button; `plotly`
-// gives a promise of plotly.js where the deck has figures.
-const showDeck = (root, deck, { close, plotly, first = 0 } = {}) => {
-  const show = build(root, deck, close, plotly);
+// gives a promise of plotly.js where the deck has figures; `turned` is called with the number of each slide shown.
+const showDeck = (root, deck, { close, plotly, first = 0, turned } = {}) => {
+  const show = Object.assign(build(root, deck, close, plotly), { turned });
   listenTo(show);
   goTo(show, first);
   if (close) root.focus({ preventScroll: true });

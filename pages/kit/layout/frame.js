@@ -125,6 +125,16 @@ const followPopover = () => {
   unfolded = body;
 };
 
+// Slides that were on when the page was reloaded come back (deck.py says which); otherwise they begin anew.
+const SLIDES = 'lab-slides', isReload = performance.getEntriesByType('navigation')[0]?.type === 'reload';
+const kept = JSON.parse(sessionStorage.getItem(SLIDES) || '{}');
+let presenting = isReload && kept.path === location.pathname;
+if (!presenting) sessionStorage.removeItem(SLIDES);
+const goOn = () => {
+  const button = presenting && document.querySelector('.st-key-lab-present button:not(:disabled)');
+  if (button) { presenting = false; button.click(); }
+};
+
 // ---- files that were refused, in Streamlit's list of uploaded files (uploaded.py) ---------------------------------
 const markRefused = () => {
   const refused = [...document.querySelectorAll('.lab-refused')].flatMap(one => JSON.parse(one.dataset.names));
@@ -176,7 +186,7 @@ const see = ({ target }) => {
 
 const look = () => {
   const readers = page ? document.querySelectorAll(SLIDER) : [...sliders];
-  if (page) { watchSidebar(); watchWide(); followPopover(); markRefused(); }
+  if (page) { watchSidebar(); watchWide(); followPopover(); markRefused(); goOn(); }
   readers.forEach(readNumbers);
   waiting = page = false;
   sliders.clear();

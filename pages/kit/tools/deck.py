@@ -18,18 +18,21 @@ _JS = """
 export default function ({ parentElement, data, setTriggerValue }) {
   const window_ = parentElement.querySelector('dialog');
   const close = () => window_.close();
+  const kept = JSON.parse(sessionStorage.getItem('lab-slides') || '{}');  // a reload goes on (frame.js)
+  const turned = slide => sessionStorage.setItem('lab-slides', JSON.stringify({ path: location.pathname, slide }));
   const asked = data.asked, again = window_.open && window_.dataset.stamp === data.stamp;
   window_.onclose = () => {
+    sessionStorage.removeItem('lab-slides');
     document.querySelector('.st-key-lab-present button')?.focus({ preventScroll: true }); // it opened them
     setTriggerValue('closed', asked);
   };
   if (again || (!window_.open && window_.dataset.asked === String(asked))) return;
   Object.assign(window_.dataset, { asked, stamp: data.stamp });
-  const root = document.createElement('div'), first = window_.show_?.index || 0;
+  const root = document.createElement('div'), first = window_.show_?.index ?? kept.slide ?? 0;
   window_.replaceChildren(root);
   root.dataset.dark = data.dark;
   if (!window_.open) window_.showModal();
-  window_.show_ = showDeck(root, JSON.parse(data.deck), { close, first, plotly: () => window.__labPlotly });
+  window_.show_ = showDeck(root, JSON.parse(data.deck), { close, first, turned, plotly: () => window.__labPlotly });
 }
 """
 _DECK = st.components.v2.component(
