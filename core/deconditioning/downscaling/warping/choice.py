@@ -15,7 +15,7 @@ from deconditioning.downscaling.checks.one_scale_up import one_scale_up
 from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.starting import completed
-from deconditioning.downscaling.warping.physical_map import has_unwarped, warped
+from deconditioning.downscaling.warping.physical_map import warped
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.physical_limits import limits_of
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -29,11 +29,6 @@ _SKEWED = 0.5
 _FOR_LIMITS = 1.02
 #: Share of the visible cells at a limit, such as dry cells, beyond which no warp is tried.
 _MOST_AT_LIMIT = 0.1
-#: Where a warp would be tried, were there no errors of cells.
-_NOT_WARPED = (
-    "No warp of this skewed target was tried, because a warped map has exactly the means of the cells and these have "
-    "errors: intervals may be wrong near its limits."
-)
 
 
 @dataclass(frozen=True)
@@ -51,10 +46,6 @@ def choose_warp(problem: DownscalingProblem, settings: DownscaleSettings, contex
     Raises ``InputError`` if the values do not allow a requested kind, and ``Cancelled``.
     """
     requested = settings.warp
-    if requested in (AUTO, "none") and has_unwarped(problem) and problem.warp is None:
-        could = requested == AUTO and settings.learn and candidates(problem)[0]
-        note = _NOT_WARPED if could else ""
-        return WarpChoice(_noted(problem, note), settings.replace(warp="none"))
     if problem.warp is not None:
         return WarpChoice(problem, settings.replace(warp=problem.warp.to_dict()))
     if isinstance(requested, Mapping):
