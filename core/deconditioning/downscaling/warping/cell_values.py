@@ -23,9 +23,8 @@ from deconditioning.observations import IndirectData
 
 
 def without_errors(data: IndirectData, conditioning: Conditioning) -> tuple[Float[Tensor, " M"], Float[Tensor, " M"]]:
-    """Posterior mean and sd of standardised targets of cells less their known errors; ``data`` are those of the cells.
-
-    Targets of further sources come behind the cells in the ``conditioning``.
+    """Posterior mean and sd of standardised targets of cells less their known errors, on the CPU; ``data`` are those of
+    the cells, behind which targets of further sources come in the ``conditioning``.
     """
     assert data.errors is not None
     count, residual = len(data.targets), conditioning.residual
@@ -33,7 +32,7 @@ def without_errors(data: IndirectData, conditioning: Conditioning) -> tuple[Floa
     with torch.no_grad():
         mean = data.targets.to(residual) - errors * conditioning.factor.solve(residual)[:count]
         precision = conditioning.factor.inverse_diagonal()[:count]
-        return mean, (errors - errors.square() * precision).clamp_min(0).sqrt()
+        return mean.cpu(), (errors - errors.square() * precision).clamp_min(0).sqrt().cpu()
 
 
 def cell_values(problem: DownscalingProblem, conditioning: Conditioning | None) -> Parts:
