@@ -20,7 +20,7 @@ from deconditioning.downscaling import interactive
 from deconditioning.downscaling.further_sources.posterior import SourcePosterior
 from deconditioning.downscaling.further_sources.report import best_pixel, left_out_values
 from deconditioning.downscaling.interactive import Later
-from deconditioning.downscaling.prediction import matched_data
+from deconditioning.downscaling.prediction import latent_sd, matched_data
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.warping.physical_map import physical_map
 from deconditioning.errors import InputError
@@ -113,8 +113,8 @@ def _exact_job(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
 
     def work(check: Callable[[], None]) -> View:
         result = interactive.exact(spec, data, problem, choice.key, store, picture, check)
-        predictive = physical_map(problem, result.parts)
-        latent = physical_map(problem, [(1.0, result.mean, result.sd_latent)]).sd if spec.point_noise > 0 else None
+        predictive = physical_map(problem, result.parts, result.cells)
+        latent = latent_sd(problem, spec, result)
         scale = None if result.scale is None else problem.on_grid(result.scale)
         more: dict[str, Any] = {"left_out": result.left_out, "sd_latent": latent, "scale": scale,
                                 "sources": result.sources}  # fmt: skip
@@ -130,7 +130,7 @@ def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
     look = _sketch(choice.key, problem)
     picture = picture_of(choice, problem, spec)
     preview = interactive.preview(spec, data, problem, choice.key, sums_store(), picture, look)
-    predictive = Later(lambda: physical_map(problem, [(1.0, preview.mean, preview.sd())]))
+    predictive = Later(lambda: physical_map(problem, [(1.0, preview.mean, preview.sd())], preview.cells))
     every, sd_every = look.mean_at.stride, look.sd_at.stride
     return View(
         mean_of(problem, preview.mean, predictive),

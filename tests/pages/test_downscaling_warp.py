@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from deconditioning.downscaling.run import downscale
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.source import build_problem
 from pages.kit.session import Key
 from pages.kit.state import get_engine
+from tests.core.downscaling.test_errors_behind_warp import files
 from tests.core.downscaling.test_warp_choice import gaussian_field
 from tests.core.fields.samples import netcdf
 from tests.core.fields.test_warp import field_of
@@ -79,3 +83,23 @@ def test_learning_chooses_the_scale_and_it_goes_onto_the_page(rain: AppTest) -> 
     assert rain.selectbox(key="warp").value == "auto"
     rain.selectbox(key="warp").set_value("none").run()
     assert SCALE not in words(rain) and not rain.error
+
+
+def test_errors_of_cells_go_through_the_warp_as_in_the_library(open_page) -> None:
+    """The picture at the page's sliders is that of ``downscale``, and not the one without errors."""
+    fine, low = files()
+    page = open_page("downscaling", **FEW_CELLS)
+    downscaled(page, ("fine.nc", netcdf(fine.drop_vars(["t", "q", "pr"]))), ("low.nc", netcdf(low)))
+    maps = {}
+    for errors in ("pr_sd", "(none)"):
+        page.selectbox(key="errors").set_value(errors).run()
+        page.selectbox(key="warp").set_value("log").run()
+        page.selectbox(key="model").set_value("area_to_point_gp").run()
+        assert not page.exception and not page.error and f"{SCALE} log scale" in words(page)
+        maps[errors] = shown(page).mean
+        choice = page.session_state["_choice"]
+        assert choice.spec.error == (None if errors == "(none)" else errors)
+        problem = build_problem(choice.source, choice.spec)
+        settings = DownscaleSettings("area_to_point_gp", learn=False, warp="log", average=False)
+        np.testing.assert_allclose(maps[errors], downscale(problem, settings).mean, rtol=2e-3)
+    assert np.nanmax(np.abs(maps["pr_sd"] / maps["(none)"] - 1)) > 0.05

@@ -1,5 +1,6 @@
 """Further sources on page Downscaling in AppTest: tables, soundings, regions and grids beside cells and stations."""
 
+import json
 import re
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 import xarray as xr
 from streamlit.testing.v1 import AppTest
 
+from deconditioning.cli.program import main
 from deconditioning.datasets.network import BLOCK, OFFSET, network
 from deconditioning.downscaling.further_sources.opening import REGIONS, STATIONS, regions_at, stations_at
 from deconditioning.downscaling.presets import preset
@@ -18,6 +20,7 @@ from deconditioning.downscaling.starting import spec_to_settings
 from deconditioning.engine.visitors.uploads import path_of, stored_of_kind
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.reading.opening import open_fields
+from deconditioning.wording import number
 from pages.kit.state import get_engine
 from tests.core.fields.samples import netcdf
 from tests.pages.sliders import moved
@@ -247,10 +250,41 @@ def test_stations_of_a_warped_target_are_those_of_the_command_line(open_page) ->
 
 def test_stations_join_cells_that_are_matched_through_mediators(open_page) -> None:
     """Half of the example's cells have covariates, the other half targets; the coordinates link them."""
-    page = exact(open_page("downscaling", data="stations", withhold="0.5", match="indirect", model="shrinkage_cmp"))
+    page = open_page("downscaling", data="stations", withhold="0.5", match="indirect")
+    page = exact(page.selectbox(key="model").set_value("shrinkage_cmp").run())
     choice = page.session_state["_choice"]
     assert not page.error and not build_problem(choice.source, choice.spec).matched
     assert "matched only through latitude, longitude, and 50 stations" in words(page)
     ((offset, sd),) = re.findall(r"differ from the cells by \*\*(.*?) ± (.*?) K", words(page))
     assert abs(float(offset) - OFFSET) < 3 * float(sd)
     assert any("stations that no method used" in each.proto.body for each in page.get("html"))
+
+
+@pytest.mark.parametrize("model", ["shrinkage_cmp", "partial_cmp", "area_to_point_gp"])
+def test_numbers_of_stations_beside_a_mediator_are_those_of_the_command(open_page, tmp_path, capsys, model) -> None:
+    """Offset, leave-one-out error, shares, scores and evidence, of models that read unmatched targets and of one on
+    pseudo-targets."""
+    page = open_page("downscaling", data="stations", withhold="0.5", match="indirect", med="altitude")
+    page = exact(page.selectbox(key="model").set_value(model).run())
+    choice, shown = page.session_state["_choice"], words(page)
+    assert choice.spec.indirect and choice.spec.mediators == ("altitude",) and not page.error
+    command = ["downscale", "stations", "--stations", "stations/seen", "--score-stations", "stations/scored",
+               "--mediators", "altitude", "--matching", "indirect", "--withhold", "0.5", "--model", model,
+               "--no-average", "--no-learn", "--quiet", "--output", str(tmp_path / "out.nc")]  # fmt: skip
+    assert main(command) == 0
+    result = json.loads(capsys.readouterr().out)["results"][0]
+    said = result["diagnostics"]["stations"]
+    ((offset, sd),) = re.findall(r"differ from the cells by \*\*(.*?) ± (.*?) K", shown)
+    assert float(offset) == pytest.approx(said["targets"]["offset"], abs=0.01)
+    assert float(sd) == pytest.approx(said["targets"]["offset_sd"], rel=0.02)
+    ((rmse, bias),) = re.findall(r"all other stations: RMSE ([\d.]+) K, bias (.*?) K", shown)
+    assert float(rmse) == pytest.approx(said["targets"]["left_out"]["rmse"], rel=0.01)
+    assert float(bias.replace("−", "-")) == pytest.approx(said["targets"]["left_out"]["bias"], abs=0.01)
+    (table,) = [each.proto.body for each in page.get("html") if "stations that no method used" in each.proto.body]
+    (first, second) = re.findall(r"<tr.*?</tr>", table.split("<tbody>")[1], re.S)[:2]
+    assert number(said["scored"]["rmse"], 3) in first and number(said["scored"]["crps"], 3) in first
+    assert number(said["scored"]["rmse_of"][model], 3) in second
+    shares = re.findall(r"cells explain \*\*(.*?) %\*\* of the map's .*? a further \*\*(.*?) %\*\*", shown)
+    expected = said["explained"]["cells"], said["explained"]["stations"]
+    assert shares == [(number(100 * expected[0], 3), number(100 * expected[1], 2))]
+    assert f"targets is {number(result['diagnostics']['log_evidence'], 4)}" in shown

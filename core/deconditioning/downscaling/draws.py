@@ -17,6 +17,7 @@ from deconditioning.downscaling.grid_draws import grid_draws
 from deconditioning.downscaling.interactive import Sketch, components, quick_sums, sketch, sums_key
 from deconditioning.downscaling.prediction import bags_inside, data_of, reads_bags, total
 from deconditioning.downscaling.starting import columns_of
+from deconditioning.downscaling.warping.cell_values import cell_values_of_draws
 from deconditioning.downscaling.warping.physical_map import physical_draw
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.grids.blocks import reaggregate
@@ -95,7 +96,9 @@ def posterior_draws(
     else:
         deviations, mean = _deviations(spec, data, problem, key, store, picture, look, count, generator, check)
         fields = mean[:, None] + deviations
-    shown = [physical_draw(problem, values[look.mean_at.repeat]) for values in (mean, *fields.T)]
+    columns, at = (mean, *fields.T), look.mean_at.repeat
+    cells = cell_values_of_draws(spec, problem, columns, at, seed)
+    shown = [physical_draw(problem, values[at], each) for values, each in zip(columns, cells, strict=True)]
     stride = look.mean_at.stride
     thin = np.stack(shown)[:, ::stride, ::stride]
     return Draws(thin[1:], thin[0], _off(problem, shown[0], shown[1:]), stride, seed)

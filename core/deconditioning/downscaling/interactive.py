@@ -29,6 +29,8 @@ from deconditioning.downscaling.prediction import (
     total,
 )
 from deconditioning.downscaling.starting import columns_of
+from deconditioning.downscaling.warping.cell_values import cell_values, mixed
+from deconditioning.downscaling.warping.physical_map import Parts
 from deconditioning.errors import Check, never
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.spec import Term
@@ -158,12 +160,14 @@ class Preview:
     """An approximate mean and sd of the pixels' values (P,) at the current settings, with sentences on the
     approximation.
 
-    Both are computed at some pixels (`Sketch`) and repeated around them; the sd only on request.
+    Both are computed at some pixels (`Sketch`) and repeated around them; the sd only on request. ``cells`` as of
+    `Prediction`.
     """
 
     mean: Tensor
     sd: Later[Tensor]
     approximations: tuple[str, ...]
+    cells: Parts = ()
 
 
 @one_thread()
@@ -200,7 +204,7 @@ def preview(
     one = ", at one set of hyperparameters" if spec.spread is not None else ""
     sentence = f"preview: mean {method}, sd at {look.sd_at.sentence}{one}"
     sd = Later(lambda: spec.value_sd(scaled(spec, problem, conditioned, _variance(conditioned, parts, look))))
-    return Preview((spec.mean + mean)[look.mean_at.repeat], sd, (sentence,))
+    return Preview((spec.mean + mean)[look.mean_at.repeat], sd, (sentence,), cell_values(problem, conditioned))
 
 
 def components(
@@ -223,7 +227,7 @@ def _averaged(parts: list[tuple[float, Preview]]) -> Preview:
         """Standard deviation (P,) of the mixture."""
         return averaged_moments(weights, [(part.mean, part.sd().square()) for part in each])[1].sqrt()
 
-    return Preview(mean, Later(sd), each[0].approximations)
+    return Preview(mean, Later(sd), each[0].approximations, mixed([(weight, part.cells) for weight, part in parts]))
 
 
 def quick_sums(
@@ -283,7 +287,8 @@ def _preview_through(spec: ModelSpec, data: IndirectData, problem: DownscalingPr
     at = problem.inputs[look.sd_at.chosen]
     sd = Later(lambda: spec.value_sd(fitted.variance(at))[look.sd_at.repeat])
     points = f", {_PREVIEW_POINTS} points a cell" if few else ""
-    return Preview(mean, sd, (f"preview: mean at {look.mean_at.sentence}{points}, sd at {look.sd_at.sentence}",))
+    sentence = f"preview: mean at {look.mean_at.sentence}{points}, sd at {look.sd_at.sentence}"
+    return Preview(mean, sd, (sentence,), cell_values(problem, getattr(fitted, "conditioning", None)))
 
 
 def exact(

@@ -64,10 +64,10 @@ def learn_model(
         return Learned(starting_spec(problem, settings), math.nan, (), True), LearningCheck.of(problem)
     settings = settings.replace(stage_one=stage.way)
     checked = checked if stage.check is None else _Checked(True, stage.check)
-    learned, guard = _learned(problem, settings, context)
+    learned, guard = learn_single(problem, settings, context)
     if stage.sentence and ran_away(stage, learned):
         stage = stage.turned_back(learned)
-        learned, guard = _learned(problem, settings.replace(stage_one=stage.way), context)
+        learned, guard = learn_single(problem, settings.replace(stage_one=stage.way), context)
         checked = _Checked()
     if stage.sentence:
         learned = replace(learned, stages={**learned.stages, "chosen": {"way": stage.way, "said": stage.sentence}})
@@ -95,7 +95,7 @@ def _learned_average(
     guard, parts = LearningCheck.of(problem), list[tuple[float, Learned]]()
     chosen = [each for each in (settings, *others) if weights.get(each.model, 0.0) > 0 and not checked.cancelled]
     for each in chosen:
-        learned, result = _learned(problem, each, context)
+        learned, result = learn_single(problem, each, context)
         guard = guard if parts else replace(result, one_scale_up=checked.result)
         parts.append((weights[each.model], learned))
         if learned.cancelled:
@@ -109,7 +109,10 @@ def _learned_average(
     return replace(first, spec=spec, warnings=(*warnings, *checked.warnings), cancelled=cancelled), guard
 
 
-def _learned(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> tuple[Learned, LearningCheck]:
+def learn_single(
+    problem: DownscalingProblem, settings: DownscaleSettings, context: Any
+) -> tuple[Learned, LearningCheck]:
+    """Learn one model with completed ``settings``, without the choice of a model and the test one scale up."""
     start, columns, options = starting_spec(problem, settings), columns_of(problem), settings.learning()
     whole_map, problem = problem, some_cells(problem, settings.seed) if settings.kind.on_bags else problem
     matched = matched_data(problem, start, context.check)

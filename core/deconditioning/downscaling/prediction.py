@@ -12,6 +12,7 @@ from torch import Tensor
 
 from deconditioning.bag_sums.by_term import PartedPicture
 from deconditioning.bag_sums.pixel_sums import Picture, PictureSums, picture_sums
+from deconditioning.downscaling.checks.approximations import approximate, uncarried
 from deconditioning.downscaling.checks.few_cells import sentences
 from deconditioning.downscaling.checks.local_scale_inputs import scale_at
 from deconditioning.downscaling.further_sources.posterior import (
@@ -22,6 +23,8 @@ from deconditioning.downscaling.further_sources.posterior import (
 from deconditioning.downscaling.pictures.layouts import grid_layout
 from deconditioning.downscaling.pictures.regions import by_regions
 from deconditioning.downscaling.starting import columns_of
+from deconditioning.downscaling.warping.cell_values import cell_values, mixed
+from deconditioning.downscaling.warping.physical_map import Parts, physical_map
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.conditioning import Conditioning
@@ -37,7 +40,6 @@ from deconditioning.models.sparse.sparse_gp import SparsePosterior, bound_and_er
 from deconditioning.models.spec import ModelSpec
 from deconditioning.models.term_bags import separate_bags
 from deconditioning.observations import Bags, IndirectData
-from deconditioning.wording import number
 
 #: Bag sums of all pixels above this many bytes are not kept but taken tile by tile.
 _KEEP_BYTES = 1_000_000_000
@@ -54,7 +56,8 @@ class Prediction:
     predicted from all others, None if they are too many; ``scale`` is the local scale κ of the sds (P,), None if the
     model has none; ``missed`` are the errors behind ``left_out``, None if only that is known; ``sources`` is what
     the posterior says of stations and other further sources, None if there are none; ``parts`` are weights, means
-    and sds (P,) of the models of an average, whose mixture has this mean and sd; by default the one model's.
+    and sds (P,) of the models of an average, whose mixture has this mean and sd; by default the one model's. ``cells``
+    are those of the cells' values less their errors, see `warping.cell_values`; empty where these are not needed.
     """
 
     mean: Float[Tensor, " P"]
@@ -69,10 +72,18 @@ class Prediction:
     missed: Float[Tensor, " M"] | None = None
     sources: SourcePosterior | None = None
     parts: tuple[tuple[float, Float[Tensor, " P"], Float[Tensor, " P"]], ...] = ()
+    cells: Parts = ()
 
     def __post_init__(self) -> None:
         if not self.parts:
             object.__setattr__(self, "parts", ((1.0, self.mean, self.sd),))
+
+
+def latent_sd(problem: DownscalingProblem, spec: ModelSpec, result: Prediction) -> Float[np.ndarray, "H W"] | None:
+    """Sd of f alone in the target's units, None if it is that of a pixel's value (ς² = 0)."""
+    if spec.point_noise == 0:
+        return None
+    return physical_map(problem, [(1.0, result.mean, result.sd_latent)], result.cells).sd
 
 
 def matched_data(problem: DownscalingProblem, spec: ModelSpec, check: Check = never) -> IndirectData:
@@ -173,18 +184,9 @@ def _prediction(
     )
     left, errors = (None, None) if missed is None else (missed.rmse, missed.error)
     evidence, jitter = float(conditioning.evidence), conditioning.factor.jitter
-    notes = _uncarried(spec, problem, conditioning.carried) + sentences(problem, integrated=False)
-    return Prediction(mean, *sds, evidence, jitter, routes, notes, left, scale, errors)
-
-
-def _uncarried(spec: ModelSpec, problem: DownscalingProblem, covariance: Tensor | None) -> tuple[str, ...]:
-    """A sentence where pseudo-targets are taken for measurements."""
-    if spec.model.reads(problem.data) or covariance is not None:
-        return ()
-    return (
-        f"The {problem.data.bags.count} pseudo-targets are treated as measurements because there are too many to "
-        "propagate their errors: the intervals are too narrow.",
-    )
+    notes = uncarried(spec, problem, conditioning.carried) + sentences(problem, integrated=False)
+    values = cell_values(problem, conditioning)
+    return Prediction(mean, *sds, evidence, jitter, routes, notes, left, scale, errors, cells=values)
 
 
 def predict_tiled(
@@ -220,27 +222,11 @@ def _predict_through(
     mean, variance = fitted.mean_and_variance(inputs, check)
     if isinstance(fitted, SparsePosterior):
         value, error = bound_and_error(spec, observed, columns, check)
-        notes = _approximate(fitted.left_out, error) + _uncarried(spec, problem, data.covariance)
+        notes = approximate(fitted.left_out, error) + uncarried(spec, problem, data.covariance)
         sds, missed = (spec.value_sd(variance), variance.sqrt()), left_out(spec, data, columns, check)
         rmse = None if missed is None else missed.rmse
         return Prediction(mean, *sds, value, fitted.factor.jitter, ("inducing points",), notes, rmse)
     return _prediction(spec, problem, (mean, variance), fitted.conditioning, ("tiles",), inputs)
-
-
-def _approximate(left_out: float, error: float) -> tuple[str, ...]:
-    """Sentences on a posterior of very many bags or points."""
-    notes = []
-    if left_out > 0:
-        notes.append(
-            f"The mediators' kernel matrix is approximated at low rank: {number(100 * left_out, 2)} % of its trace is "
-            f"dropped."
-        )
-    if error > 0:
-        notes.append(
-            f"The bound on the log evidence is accurate only to about ± {number(error, 2)} because bags are thinned "
-            "to compute it."
-        )
-    return tuple(notes)
 
 
 def predict(
@@ -311,6 +297,7 @@ def averaged(parts: Sequence[tuple[float, Prediction]]) -> Prediction:
         missed,
         averaged_posteriors(weights, [part.sources for part in each]),
         tuple((weight, part.mean, part.sd) for weight, part in parts),
+        mixed([(weight, part.cells) for weight, part in parts]),
     )  # fmt: skip
 
 

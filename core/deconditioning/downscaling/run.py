@@ -13,7 +13,7 @@ from deconditioning.downscaling.checks.learning_check import LearningCheck, bili
 from deconditioning.downscaling.checks.patches import some_cells
 from deconditioning.downscaling.further_sources.report import source_report
 from deconditioning.downscaling.learning import learn_model
-from deconditioning.downscaling.prediction import Prediction, matched_data, predict
+from deconditioning.downscaling.prediction import Prediction, latent_sd, matched_data, predict
 from deconditioning.downscaling.result_dataset import ResultDataset
 from deconditioning.downscaling.saved_map import FILE, THUMBNAIL
 from deconditioning.downscaling.settings import DownscaleSettings
@@ -100,7 +100,7 @@ def downscale(
     context.report(message=f"Predicting {problem.grid.area.size:,} pixels from {data.bags.count:,} cells")
     result = predict(spec, data, problem, device=device, check=context.check)
     context.report(message="Scoring the model and the baselines")
-    predictive = physical_map(problem, result.parts)
+    predictive = physical_map(problem, result.parts, result.cells)
     fields, scores = _score_all(problem, spec, predictive, settings, context.check)
     coverage = None if guard is None or guard.one_scale_up is None else guard.one_scale_up.held
     rests_on = assumptions(problem, spec, data, predictive.mean, predictive.sd, coverage)
@@ -120,7 +120,7 @@ def downscale(
         peak_mb=peak_mb(device),
         warnings=guard.sentences + (() if best is None else best.warnings) + _warnings(result, rests_on),
         diagnostics=diagnostics | _diagnostics(problem, result, best, guard),
-        sd_latent=physical_map(problem, [(1.0, result.mean, result.sd_latent)]).sd if spec.point_noise > 0 else None,
+        sd_latent=latent_sd(problem, spec, result),
         local_scale=None if result.scale is None else problem.on_grid(result.scale),
         problem=problem,
     )

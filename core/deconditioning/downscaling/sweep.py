@@ -107,7 +107,7 @@ def _row(
     spec = traced_spec(start, problem, values)
     picture = interactive.picture_or_none(problem, spec)
     result = interactive.exact(spec, data.of(spec, check), problem, "sweep", store, picture, check)
-    predictive = physical_map(problem, result.parts)
+    predictive = physical_map(problem, result.parts, result.cells)
     row: dict[str, Any] = {"evidence": result.evidence, "left_out": result.left_out}
     if problem.truth is not None:
         scores = score_field(problem.truth, predictive)

@@ -1,9 +1,12 @@
-"""What all times of a period share of the stations' differences from the cells: an offset, an effect of altitude."""
+"""What all times of a period share of the stations' differences from the cells: an offset, an effect of altitude.
+
+The members of an ensemble have effects of their own, as their cells differ from the stations in their own way.
+"""
 
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from deconditioning import linalg
@@ -25,15 +28,38 @@ class SharedEffects:
 
 def shared_effects(
     covariance: Float[Tensor, "M M"], residual: Float[Tensor, "M t"], common: Float[Tensor, "M q"],
-    prior: Float[Tensor, " q"],
-) -> SharedEffects:  # fmt: skip
-    """The posterior of b from the targets of all times, NaN where missing; ``common`` is H, 0 for cells."""
-    precision, linear = torch.diag(1 / prior), torch.zeros_like(prior)
+    prior: Float[Tensor, " q"], member: Int[Tensor, " t"] | None = None,
+) -> tuple[SharedEffects, ...]:  # fmt: skip
+    """The posterior of b from the targets of all times, NaN where missing; ``common`` is H, 0 for cells.
+
+    Each member of an ensemble, the times of which ``member`` says, has its own b: the same stations stand beside all.
+    """
+    member = torch.zeros(residual.shape[1], dtype=torch.long, device=residual.device) if member is None else member
+    count = int(member.max()) + 1
+    precision, linear = torch.diag(1 / prior).repeat(count, 1, 1), prior.new_zeros(count, len(prior))
     for rows, times in gap_patterns(residual):
         if bool(common[rows].any()):
             factor = linalg.cholesky(covariance[rows][:, rows], "covariance of the targets")
-            solved = factor.solve(common[rows])
-            precision = precision + len(times) * common[rows].T @ solved
-            linear = linear + solved.T @ residual[rows][:, times].sum(1)
-    factor = linalg.cholesky(precision, "precision of the stations' effects")
-    return SharedEffects(factor.solve(linear[:, None])[:, 0], factor.solve(linalg.identity(len(prior), precision)))
+            solved, of = factor.solve(common[rows]), member[times]
+            precision += torch.bincount(of, minlength=count)[:, None, None] * (common[rows].T @ solved)
+            linear.index_add_(0, of, residual[rows][:, times].T @ solved)
+    result = []
+    for each, right in zip(precision, linear, strict=True):
+        factor = linalg.cholesky(each, "precision of the stations' effects")
+        unit = linalg.identity(len(prior), each)
+        result.append(SharedEffects(factor.solve(right[:, None])[:, 0], factor.solve(unit)))
+    return tuple(result)
+
+
+def alike(
+    times: Int[Tensor, " t"], effects: tuple[SharedEffects, ...], member: Int[Tensor, " n"]
+) -> list[tuple[Int[Tensor, " k"], SharedEffects]]:
+    """The ``times`` of members whose effects have the same covariance, and effects with it; some are in each."""
+    result, left = [], times
+    while len(left):
+        first = effects[int(member[left[0]])]
+        same = torch.tensor([torch.equal(each.covariance, first.covariance) for each in effects]).to(left.device)
+        chosen = same[member[left]]
+        result.append((left[chosen], first))
+        left = left[~chosen]
+    return result

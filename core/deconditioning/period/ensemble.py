@@ -18,6 +18,7 @@ import numpy as np
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source
 from deconditioning.errors import InputError
+from deconditioning.fields.footprints.stations import standardised_again
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.scaling import Scale
 from deconditioning.fields.spec import DownscalingSpec
@@ -82,11 +83,6 @@ def read_ensemble(
     dim = member_dimension(fields, spec)
     if dim is None:
         return None
-    if source.stations:
-        raise InputError(
-            f"Stations cannot be combined with the members of `{dim}`: leave them out, or choose one member with "
-            f"`--select {dim}=…`."
-        )
     labels, series = fields.check(spec.target).extra[dim], list[Series]()
     for number in range(len(labels)):
         at = replace(spec, select={**spec.select, f"{spec.target}:{dim}": number})
@@ -118,6 +114,8 @@ def _pooled(spec: DownscalingSpec, dim: str, series: Sequence[Series]) -> Series
     level, scale = scale_of(coarse[:, first.problem.target_cell], spec.target, len(coarse))
     mean = np.mean([each.problem.coarse for each in series], axis=0)
     problem = replace(first.problem, spec=spec, target_scale=Scale(0.0, scale), coarse=mean)
+    problem = replace(problem, sources=tuple(standardised_again(problem, each) for each in problem.sources))
+    stations = None if first.stations is None else np.concatenate([first.stations] * len(series))
     file = SeriesFile(
         first.file.labels, lambda index: series[index % len(series)].file.coarse(index), first.file.numbered
     )
@@ -126,6 +124,7 @@ def _pooled(spec: DownscalingSpec, dim: str, series: Sequence[Series]) -> Series
         first, problem=problem, labels=first.labels * len(series), dates=first.dates * len(series), coarse=coarse,
         level=level, fine=(lambda time: fines[time // times](time % times)) if fines else None, file=file,
         notes=tuple(dict.fromkeys(note for each in series for note in each.notes)), members=len(series),
+        stations=stations,
         selected={name: label for name, label in first.selected.items() if name != dim},
     )  # fmt: skip
 
@@ -145,7 +144,14 @@ def downscale_ensemble(
 def members_of(result: PeriodResult) -> tuple[PeriodResult, ...]:
     """The result of each member from that of all of their times."""
     stretches = np.split(np.arange(len(result.series)), result.series.members)
-    return tuple(_at(result, times) for times in stretches)
+    members = tuple(_at(result, times) for times in stretches)
+    if result.series.stations is None:
+        return members
+    reports = result.diagnostics["stations"]
+    return tuple(
+        replace(each, diagnostics={**each.diagnostics, "stations": report})
+        for each, report in zip(members, reports, strict=True)
+    )
 
 
 def further_member(ensemble: Ensemble, result: EnsembleResult) -> PeriodResult:

@@ -105,12 +105,13 @@ def repeats_of(
 def _left_out(spec: ModelSpec, series: Series, repeats: list[Repeats]) -> float:
     """RMSE of the standardised targets, each predicted from the others of its time."""
     total, count = 0.0, 0
-    for each in repeats:
+    ends = np.cumsum([each.targets.shape[1] for each in repeats])
+    for each, member in zip(repeats, np.split(series.member[spread_times(series)], ends[:-1]), strict=True):
         assert each.bag_gram is not None
         with torch.no_grad():
             gram = each.bag_gram(spec.kernel.build(series.problem.columns).to(each.targets.device))
             problem = replace(series.problem, data=each.data, sources=())
-            for group in condition_times(spec, problem, each.targets, gram):
+            for group in condition_times(spec, problem, each.targets, gram, member):
                 error, _ = group.left_out
                 total, count = total + float(error.square().sum()), count + error.numel()
     return math.sqrt(total / count)

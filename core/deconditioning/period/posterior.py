@@ -36,7 +36,7 @@ from deconditioning.models.learning.repeats import gap_patterns, log_densities
 from deconditioning.models.local_scale import MOST, Near, ScalePrior, scale_of_squares
 from deconditioning.models.posterior_moments import tile_points
 from deconditioning.models.spec import ModelSpec
-from deconditioning.period.effects import SharedEffects, shared_effects
+from deconditioning.period.effects import SharedEffects, alike, shared_effects
 
 #: Pseudo-targets of the prior of a time's variance, which is then one.
 _PSEUDO_TARGETS = 10.0
@@ -111,7 +111,7 @@ class Together:
     these, what they share (``conditioning``), ``residual`` (m, t), ``duals`` W S⁻¹ r (n, t).
 
     ``effects``: what all times share of the stations' differences from the cells, already subtracted from the
-    residual; None without stations.
+    residual, of each member of an ensemble; empty without stations.
     """
 
     rows: Int[Tensor, " m"]
@@ -119,7 +119,7 @@ class Together:
     conditioning: Conditioning
     residual: Float[Tensor, "m t"]
     duals: Float[Tensor, "n t"]
-    effects: SharedEffects | None = None
+    effects: tuple[SharedEffects, ...] = ()
 
     @property
     def evidence(self) -> Float[Tensor, " t"]:
@@ -153,12 +153,13 @@ def some_times(groups: Sequence[Together], times: Int[np.ndarray, " k"]) -> list
 
 
 def condition_times(
-    spec: ModelSpec, problem: DownscalingProblem, targets: Float[Tensor, "M t"], gram: Float[Tensor, "n n"]
-) -> list[Together]:
+    spec: ModelSpec, problem: DownscalingProblem, targets: Float[Tensor, "M t"], gram: Float[Tensor, "n n"],
+    member: Int[np.ndarray, " t"],
+) -> list[Together]:  # fmt: skip
     """Condition f of every time on its targets, NaN where missing; times without any are in none of the results.
 
-    With stations, the posterior of f_t is that given the targets of all times, by the law of total variance over the
-    effects that they share (`SharedEffects`).
+    With stations, the posterior of f_t is that given the targets of all times of its ``member``, by the law of total
+    variance over the effects that they share (`SharedEffects`). Members share the factorisation.
     """
     data = problem.joint_data.to(gram.device)
     targets = targets.to(gram.device)
@@ -167,18 +168,21 @@ def condition_times(
         data = replace(data, points=replace(points, prior=torch.zeros_like(points.prior)))
     weights, noise = weights_and_noise(spec, data, columns_of(problem), gram)
     residual, result = targets - spec.model.expected(weights, spec.mean)[:, None], []
-    common, effects = None, None
+    of, common, effects = torch.as_tensor(member).to(gram.device), None, tuple[SharedEffects, ...]()
     if points is not None:
         common = torch.nn.functional.pad(points.effects, (0, 0, len(targets) - len(points.variance), 0))
-        effects = shared_effects(weights.T @ gram @ weights + noise, residual, common, points.prior)
-        residual = residual - (common @ effects.mean)[:, None]
-    for rows, times in gap_patterns(targets):
-        residuals, carried = residual[rows][:, times], None
-        if effects is not None and common is not None and bool(common[rows].any()):
-            carried = common[rows] @ effects.covariance @ common[rows].T
-        conditioning = condition(gram, weights[:, rows], noise[rows][:, rows], residuals[:, 0], carried)
-        duals = conditioning.weights @ conditioning.factor.solve(residuals)
-        result.append(Together(rows, times, conditioning, residuals, duals, effects))
+        effects = shared_effects(weights.T @ gram @ weights + noise, residual, common, points.prior, of)
+        residual = residual - common @ torch.stack([each.mean for each in effects])[of].T
+    for rows, every in gap_patterns(targets):
+        several = [(every, None)] if common is None or not bool(common[rows].any()) else alike(every, effects, of)
+        for times, shared in several:
+            carried = None
+            if common is not None and shared is not None:
+                carried = common[rows] @ shared.covariance @ common[rows].T
+            residuals = residual[rows][:, times]
+            conditioning = condition(gram, weights[:, rows], noise[rows][:, rows], residuals[:, 0], carried)
+            duals = conditioning.weights @ conditioning.factor.solve(residuals)
+            result.append(Together(rows, times, conditioning, residuals, duals, effects))
     return result
 
 

@@ -135,7 +135,7 @@ def downscale_series(
     context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(part)} times")
     for block in series.blocks() if series.varying is None else part.blocks():
         sums = pixel_sums(spec, block.problem, device, context.check)
-        groups = condition_times(spec, block.problem, block.targets, sums.gram)
+        groups = condition_times(spec, block.problem, block.targets, sums.gram, series.member[block.times])
         chosen_groups, at = (
             (groups, block.times) if series.varying else (some_times(groups, chosen), np.arange(len(part)))
         )
@@ -159,12 +159,15 @@ def downscale_series(
 
 
 def _about_stations(series: Series, spec: ModelSpec, groups: Sequence[Together]) -> dict[str, Any]:
-    """What stations differ by from the cells; nothing without any."""
-    effects = groups[0].effects
-    if series.stations is None or effects is None:
+    """What stations differ by from the cells, for several members one after another; nothing without any."""
+    if series.stations is None:
         return {}
-    (noise,) = spec.noises_of_sources
-    return {"stations": report_of_stations(series.problem, series.stations, effects, noise)}
+    ((noise,), effects), values = (spec.noises_of_sources, groups[0].effects), series.stations
+    reports = [
+        report_of_stations(series.problem, values[series.member == number], each, noise)
+        for number, each in enumerate(effects)
+    ]
+    return {"stations": reports[0] if series.members == 1 else reports}
 
 
 def _beyond_limits(series: Series, means: np.ndarray) -> tuple[str, ...]:

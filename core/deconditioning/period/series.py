@@ -87,6 +87,11 @@ class Series:
         return len(self.labels)
 
     @property
+    def member(self) -> np.ndarray:
+        """(T,) the number of the member that each time is of."""
+        return np.arange(len(self)) // (len(self) // self.members)
+
+    @property
     def scale(self) -> float:
         """s, the sd between cells that all times share, in the target's units."""
         return self.problem.target_scale.sd

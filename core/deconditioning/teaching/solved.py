@@ -156,7 +156,7 @@ def _map(address: Address) -> Any:
     if noise.key in address:
         spec = replace(spec, noise=noise.read(address[noise.key]))
     result = predict(spec, matched_data(problem, spec), problem)
-    return problem, physical_map(problem, result.parts)
+    return problem, physical_map(problem, result.parts, result.cells)
 
 
 def _scored(study: str, *scores: str) -> Callable[[dict[str, Any]], tuple[float, ...]]:

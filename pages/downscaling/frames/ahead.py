@@ -65,7 +65,7 @@ def pictures_along(
     def preview(t: float) -> tuple[Callable[[], np.ndarray], Callable[[], np.ndarray]]:
         at = moved(spec, key, 10.0**t, problem.spec.covariates)
         result = interactive.preview(at, problem.joint_data, problem, key, store, drawn, look)
-        predictive = Later(lambda: physical_map(problem, [(1.0, result.mean, result.sd())]))
+        predictive = Later(lambda: physical_map(problem, [(1.0, result.mean, result.sd())], result.cells))
         mean = mean_of(problem, result.mean, predictive)
         return (lambda: thinned(mean(), every).ravel(), lambda: thinned(predictive().sd, sd_every).ravel())
 

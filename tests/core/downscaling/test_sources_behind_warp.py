@@ -271,10 +271,3 @@ def test_many_dry_gauges_leave_the_target_without_a_warp() -> None:
     assert (
         choice.problem.warp is None and "33 % of the visible values are exactly at a limit" in choice.problem.notes[-1]
     )
-
-
-def test_cells_with_errors_are_not_warped(joined: DownscalingProblem) -> None:
-    errors = torch.full((joined.data.bags.count,), 0.1, dtype=torch.float64)
-    found = replace(joined, data=replace(joined.data, errors=errors))
-    with pytest.raises(InputError, match="these cells have errors: omit the warp"):
-        downscale(found, {"warp": "log", "learn": False})

@@ -125,7 +125,7 @@ def test_learning_by_choice_is_learning_in_the_way_that_it_names(given) -> None:
 def test_a_joint_learning_that_runs_away_is_turned_back(monkeypatch, given) -> None:
     pretend(monkeypatch, {WAYS[0]: 2.0, "joint": 1.0})
     learned_ways: list[str] = []
-    honest = learning._learned
+    honest = learning.learn_single
 
     def learns(problem, settings, context):
         learned_ways.append(settings.stage_one)
@@ -136,7 +136,7 @@ def test_a_joint_learning_that_runs_away_is_turned_back(monkeypatch, given) -> N
             learned = replace(learned, spec=replace(learned.spec, kernel=kernel))
         return learned, guard
 
-    monkeypatch.setattr(learning, "_learned", learns)
+    monkeypatch.setattr(learning, "learn_single", learns)
     learned, guard = learn_model(given, SETTINGS)
     assert learned_ways == ["joint", WAYS[0]] and learned.spec.kernel.variance < 100
     assert learned.stages["chosen"]["way"] == WAYS[0] and "grew to 2" in learned.stages["chosen"]["said"]

@@ -200,12 +200,3 @@ def test_values_outside_the_domain_of_a_warp_are_refused(lognormal: DownscalingP
     settings = QUICK.replace(learn=False, warp=Warp("logit", high=1.0).to_dict())
     with pytest.raises(InputError, match="where the logit between 0 and 1 is not defined"):
         downscale(lognormal, settings)
-
-
-def test_errors_of_cells_leave_a_skewed_target_alone_and_say_so(lognormal: DownscalingProblem) -> None:
-    data = replace(lognormal.data, errors=torch.full_like(lognormal.data.targets, 0.01))
-    choice = choose_warp(replace(lognormal, data=data), QUICK.replace(warp="auto"), NoReport())
-    assert choice.problem.warp is None and choice.settings.warp == "none"
-    assert "No warp of this skewed target was tried" in choice.problem.notes[-1]
-    given = choose_warp(replace(lognormal, data=data), QUICK.replace(warp="none"), NoReport())
-    assert given.problem.notes == lognormal.notes

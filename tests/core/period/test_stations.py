@@ -18,13 +18,15 @@ from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.downscaling.starting import columns_of, completed, starting_spec
 from deconditioning.errors import InputError, never
+from deconditioning.fields.footprints.stations import standardised_again
 from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.models.learning.objectives import exact_objective
 from deconditioning.models.learning.repeats import Repeats, averaged_objective
 from deconditioning.models.learning.trainable import Trainable
 from deconditioning.period.archive.training import read_training
-from deconditioning.period.ensemble import read_ensemble
+from deconditioning.period.ensemble import Ensemble, downscale_ensemble, read_ensemble
+from deconditioning.period.posterior import condition_times, pixel_sums
 from deconditioning.period.run import downscale_series
 from deconditioning.period.series import Series, read_series
 from deconditioning.period.statistics import period_draws
@@ -63,6 +65,13 @@ def table(dataset: xr.Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path
 def series_of(dataset: xr.Dataset, table: Path | None, words: str = "all") -> Series:
     fields = fields_from_dataset(dataset)
     return read_series(Source("x", stations=None if table is None else str(table)), SPEC, lambda key: fields, [words])
+
+
+def ensemble_of(dataset: xr.Dataset, table: Path) -> Ensemble:
+    fields = fields_from_dataset(dataset)
+    found = read_ensemble(Source("x", stations=str(table)), SPEC, lambda key: fields, ["all"])
+    assert found is not None
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -177,6 +186,61 @@ def test_learned_together_they_make_the_maps_better_and_find_the_offset(tmp_path
     assert 0.1 < about["representativeness"] < 1.0 and about["times"] == 11
 
 
+def test_every_member_is_as_by_itself_with_the_scale_of_all(table: Path) -> None:
+    """Means, sds, offsets, evidence and draws, also where a cell is missing in one member alone."""
+    dataset = of_members(6)
+    dataset["t"].values[1, 2, :4, :4] = np.nan
+    ensemble = ensemble_of(dataset, table)
+    result = downscale_ensemble(ensemble, UNLEARNED)
+    offsets = []
+    for n, member in enumerate(result.members):
+        each = ensemble.series[n]
+        problem = replace(each.problem, target_scale=ensemble.pooled.problem.target_scale)
+        problem = replace(problem, sources=tuple(standardised_again(problem, one) for one in problem.sources))
+        alone = downscale_series(replace(each, problem=problem), UNLEARNED)
+        np.testing.assert_allclose(member.means, alone.means, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(member.evidence, alone.evidence, rtol=0, atol=1e-8)
+        for time in range(6):
+            np.testing.assert_allclose(member.sd(time), alone.sd(time), rtol=0, atol=1e-8)
+        assert member.diagnostics["stations"] == pytest.approx(alone.diagnostics["stations"], abs=1e-8)
+        offsets.append(member.diagnostics["stations"]["offset"])
+    assert np.ptp(offsets) > 0.01 and result.pooled.diagnostics["stations"][1]["offset"] == offsets[1]
+
+
+def test_members_with_the_same_gaps_share_a_factorisation(table: Path) -> None:
+    ensemble, single = ensemble_of(of_members(6), table), ensemble_of(of_members(6), table).series[0]
+    counts = []
+    for series in (ensemble.pooled, single):
+        spec = starting_spec(series.problem, completed(series.problem, UNLEARNED))
+        gram = pixel_sums(spec, series.problem, torch.device("cpu")).gram
+        targets = series.targets(range(len(series)))
+        counts.append(len(condition_times(spec, series.problem, targets, gram, series.member)))
+    assert counts[0] == counts[1] > 1
+
+
+def test_learned_members_have_the_offset_of_their_own(tmp_path: Path) -> None:
+    """The second member is 1 K too warm everywhere, so that its cells differ from the stations by 1 K less."""
+    dataset = of_members(8, changed=0.0)
+    dataset["t"][1] += 1.0
+    ensemble = ensemble_of(dataset, table_of(made_dataset(8), tmp_path / "many.csv", 40))
+    settings = DownscaleSettings(model="area_to_point_gp", local_scale=False, device="cpu", steps=20)
+    first, second, third = (each.diagnostics["stations"] for each in downscale_ensemble(ensemble, settings).members)
+    assert first == pytest.approx(third) and first["offset"] - second["offset"] == pytest.approx(1.0, abs=0.02)
+    assert first["offset"] == pytest.approx(OFFSET, abs=4 * first["offset_sd"] + 0.05)
+
+
+def test_the_command_takes_members_and_stations(table: Path, tmp_path: Path, capsys) -> None:
+    of_members(6).to_netcdf(tmp_path / "made.nc", engine="h5netcdf")
+    words = ["downscale", tmp_path / "made.nc", "--target", "t", "--covariates", "orog", "--block", 4, 4]
+    words += ["--withhold", 0, "--model", "area_to_point_gp", "--no-learn", "--times", "all", "--stations", table]
+    words += ["--output", tmp_path / "out.nc", "--statistics", "mean"]
+    assert main([*map(str, words)]) == 0
+    about = json.loads(capsys.readouterr().out)["results"][0]["diagnostics"]["stations"]
+    assert [each["targets"] for each in about] == [12, 12, 12]
+    with xr.open_dataset(tmp_path / "out.nc") as result:
+        assert result["mean"].shape == (3, 6, 16, 20) and "ensemble_mean" in result
+
+
 def test_the_command_downscales_cells_and_stations(dataset: xr.Dataset, table: Path, tmp_path: Path, capsys) -> None:
     dataset.to_netcdf(tmp_path / "made.nc", engine="h5netcdf")
     words = ["downscale", tmp_path / "made.nc", "--target", "t", "--covariates", "orog", "--block", 4, 4]
@@ -214,6 +278,3 @@ def test_what_stations_over_a_period_cannot_be_combined_with_is_refused(
         series_of(dataset, tmp_path / "late.csv")
     with pytest.raises(InputError, match="covariates that are the same at all times"):
         series_of(dataset.assign(orog=made_dataset(6)["wind"]), table)
-    fields = fields_from_dataset(of_members(6))
-    with pytest.raises(InputError, match="Stations cannot be combined with the members of `realization`"):
-        read_ensemble(Source("x", stations=str(table)), SPEC, lambda key: fields, ["all"])

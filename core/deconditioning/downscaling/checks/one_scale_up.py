@@ -7,7 +7,8 @@ again from the merged cells. Only values that the model may see are used: merged
 Source: Wald, Ranchin and Mangolini 1997, *Fusion of satellite images of different spatial resolutions*.
 """
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -30,7 +31,8 @@ from deconditioning.downscaling.starting import (
     other_candidate,
     starting_spec,
 )
-from deconditioning.downscaling.warping.physical_map import Parts, in_units, physical_values
+from deconditioning.downscaling.warping.cell_values import mixed, without_errors
+from deconditioning.downscaling.warping.physical_map import Parts, in_units, means_behind, physical_values
 from deconditioning.engine.reporting import Stopwatch
 from deconditioning.errors import Cancelled, Check
 from deconditioning.fields.problem.baselines import bilinear_of_joined
@@ -53,13 +55,26 @@ from deconditioning.observations import IndirectData
 _PRIOR, _LEAST = 2.0, 0.05
 
 
+@dataclass(frozen=True)
+class _Downscaled:
+    """Standardised means of the scored cells (C,) by a model where it ``begun``; when it has learned ``mean``,
+    ``variance`` and that of their known ``errors``, which it contains; and the values of the ``merged`` cells less
+    their errors (`warping.cell_values`)."""
+
+    begun: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    errors: np.ndarray
+    merged: Parts = ()
+
+
 def moments(
     scene: ProblemOneScaleUp, spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, cells: Cells
 ) -> tuple[Float[Tensor, " C"], Float[Tensor, " C"]]:
     """Mean and variance of the scored cells' standardised values, given the merged cells' (``data``).
 
     K̄ of the cells suffices: merged cells are averages A of them, ``K̄_GG = AᵀK̄A``, ``c̄ = AᵀK̄``. The variance is
-    that of a measured value: it includes κ² of the merged cells, its noise and the share of ς² in its mean.
+    that of a value without known errors: it includes κ² of the merged cells, its noise and the share of ς² in its mean.
     """
     if spec.spread is not None:
         every = [moments(scene, each, data, problem, cells) for each in members(spec, problem.columns)]
@@ -71,7 +86,7 @@ def moments(
         mean, variance = conditioning.moments(across[:, scene.scored], prior[scene.scored])
         if spec.local_scale:
             variance = scene.scale(problem, conditioning).square() * variance
-        noise = spec.noise + spec.point_noise * scene.cells.contamination[scene.scored] + scene.errors(problem)
+        noise = spec.noise + spec.point_noise * scene.cells.contamination[scene.scored]
         return spec.mean + mean, variance + noise
 
 
@@ -100,42 +115,41 @@ def one_scale_up(problem: DownscalingProblem, settings: DownscaleSettings, check
     if averaged:
         return _average(problem, scene, result, watch)
     model = settings.model
-    begun, chosen = result[model][0], None
+    begun, chosen = result[model].begun, None
     if settings.choose and other is not None and not problem.matched:
-        errors = {name: _error(problem, scene, mean) for name, (_, (mean, _)) in result.items()}
+        errors = {name: _error(problem, scene, each.mean) for name, each in result.items()}
         model = min(errors, key=errors.__getitem__)
         chosen = next(name for name in errors if name != model)
-        begun = result[model][0]
-    mean, variance = result[model][1]
-    others = {"start": begun} | {name: each[1][0] for name, each in result.items() if name != model}
-    scored = _scored(problem, scene, model, [(1.0, mean, np.sqrt(variance))], others, watch)
+        begun = result[model].begun
+    others = {"start": begun} | {name: each.mean for name, each in result.items() if name != model}
+    scored = _scored(problem, scene, model, [(1.0, result[model])], others, watch)
     return replace(scored, chosen_over=chosen)
 
 
 def _average(
-    problem: DownscalingProblem, scene: ProblemOneScaleUp,
-    result: dict[str, tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]], watch: Stopwatch,
-) -> OneScaleUp:  # fmt: skip
+    problem: DownscalingProblem, scene: ProblemOneScaleUp, result: dict[str, _Downscaled], watch: Stopwatch
+) -> OneScaleUp:
     """The score of the average of several models, weighted by stacking on their densities at the scored cells.
 
     A scored cell counts for the share of it that its merged cell leaves open, in all ``C − G`` of C cells in G.
     """
     cell = problem.target_cell[scene.targets.item][scene.joined]
     value, area = problem.coarse.flat[cell], problem.coarse_grid.area.flat[cell]
-    known, moments = problem.standardised(value), [each for _, each in result.values()]
+    known = problem.standardised(value)
     free = 1 - len(np.unique(scene.targets.group[scene.joined])) / len(cell)
     densities = np.stack(
-        [-0.5 * ((known - mean) ** 2 / var + np.log(2 * np.pi * var)) for mean, var in moments], axis=1
+        [-0.5 * ((known - r.mean) ** 2 / r.variance + np.log(2 * np.pi * r.variance)) for r in result.values()],
+        axis=1,
     )
     weights = stacking_weights(densities, sizes=free * area / area.mean(), prior=_PRIOR)
     weights = np.where(weights < _LEAST, 0.0, weights)
     weights /= weights.sum()
     named = dict(zip(result, (float(weight) for weight in weights), strict=True))
     model = next(name for name, weight in named.items() if weight)
-    parts = [(named[name], mean, np.sqrt(var)) for name, (mean, var) in zip(named, moments, strict=True) if named[name]]
+    parts = [(named[name], each) for name, each in result.items() if named[name]]
     several = len(parts) > 1
-    others = {"start": result[model][0]} | {
-        name: each[1][0] for name, each in result.items() if several or name != model
+    others = {"start": result[model].begun} | {
+        name: each.mean for name, each in result.items() if several or name != model
     }
     shown_model = AVERAGE if several else model
     scored = _scored(problem, scene, shown_model, parts, others, watch)
@@ -151,15 +165,29 @@ def _error(problem: DownscalingProblem, scene: ProblemOneScaleUp, mean: np.ndarr
 
 def _downscaled(
     scene: ProblemOneScaleUp, problem: DownscalingProblem, settings: DownscaleSettings, table: Tabulates, check: Check
-) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Means of the scored cells by a model where it begins, then its means and variances when it has learned."""
+) -> _Downscaled:
+    """The scored cells by a model where it begins, and when it has learned."""
     start = starting_spec(problem, settings)
     data = _readable(scene, start, problem, check)
     cells = cells_of(scene, start, problem, check, table if settings.every_pixel else None)
     begun, _ = moments(scene, replace(start, local_scale=False), data, problem, cells)  # its variances are not asked
     spec = _learned(scene, start, data, problem, settings, cells, check)
-    mean, variance = moments(scene, spec, data, problem, cells)
-    return begun.cpu().numpy(), (mean.cpu().numpy(), variance.cpu().numpy())
+    mean, variance = (values.cpu().numpy() for values in moments(scene, spec, data, problem, cells))
+    errors = scene.errors(problem, mean)
+    merged = _merged_values(scene, spec, data, problem, cells)
+    return _Downscaled(begun.cpu().numpy(), mean, variance + errors, errors, merged)
+
+
+def _merged_values(
+    scene: ProblemOneScaleUp, spec: ModelSpec, data: IndirectData, problem: DownscalingProblem, cells: Cells
+) -> Parts:
+    """The values of the merged cells of a warped target less their errors; empty without any."""
+    if problem.warp is None or scene.data.errors is None or not problem.matched:
+        return ()
+    every = members(spec, problem.columns)
+    bag_grams = [cells.of_larger(each.kernel.build(problem.columns).to(scene.shares.device)) for each in every]
+    posteriors = [condition_on_gram(m, data, columns_of(problem), k) for m, k in zip(every, bag_grams, strict=True)]
+    return tuple((1 / len(every), *without_errors(scene.data, posterior)) for posterior in posteriors)
 
 
 def _readable(scene: ProblemOneScaleUp, start: ModelSpec, problem: DownscalingProblem, check: Check) -> IndirectData:
@@ -192,17 +220,21 @@ def _learned(
 
 
 def _scored(
-    problem: DownscalingProblem, scene: ProblemOneScaleUp, model: str, parts: Parts, others: dict[str, np.ndarray],
-    watch: Stopwatch,
+    problem: DownscalingProblem, scene: ProblemOneScaleUp, model: str, mixture: Sequence[tuple[float, _Downscaled]],
+    others: dict[str, np.ndarray], watch: Stopwatch,
 ) -> OneScaleUp:  # fmt: skip
-    """Scores in the target's units of a mixture of standardised means and sds, cells weighted by their area."""
+    """Scores in the target's units of a mixture of models with their weights, cells weighted by their area."""
     from deconditioning.metrics.pointwise import rmse
 
     joined, at = scene.targets, scene.joined
     cell = problem.target_cell[joined.item][at]
     known, area = problem.coarse.flat[cell], problem.coarse_grid.area.flat[cell]
     means = joined.mean(problem.coarse.flat[problem.target_cell])
-    predictive, cell_mean = physical_values(problem, parts, joined, at, means), means[joined.group][at]
+    parts = [(weight, each.mean, np.sqrt(each.variance)) for weight, each in mixture]
+    alone = [(weight, each.mean, np.sqrt(each.variance - each.errors)) for weight, each in mixture]
+    merged = mixed([(weight, each.merged) for weight, each in mixture])
+    aims = means_behind(problem, merged) if merged else means
+    predictive, cell_mean = physical_values(problem, parts, joined, at, aims, alone), means[joined.group][at]
     mean, sd = predictive.mean, predictive.sd
     ways = {model: mean, "constant": cell_mean, "bilinear": bilinear_of_joined(problem, joined, means)[at]}
     ways |= {name: in_units(problem, problem.target_scale.backward(values)) for name, values in others.items()}

@@ -52,11 +52,20 @@ class ProblemOneScaleUp:
     points: Int[Tensor, " N"]
     among: Int[Tensor, " n"] | None
 
-    def errors(self, problem: DownscalingProblem) -> Float[Tensor, " C"] | float:
-        """Known variances of the errors of the scored cells' values; 0 if there are none."""
-        if problem.data.errors is None:
-            return 0.0
-        return problem.data.errors[torch.as_tensor(self.targets.item[self.joined])].to(self.shares.device)
+    def errors(self, problem: DownscalingProblem, mean: Float[np.ndarray, " C"]) -> Float[np.ndarray, " C"]:
+        """Known variances of the errors of the scored cells' values, of whose predictions ``mean`` is that of the
+        standardised ones; 0 if there are none.
+
+        Through a warp they go by its slope at what is predicted, which does not depend on the value that is scored.
+        """
+        plain = problem.plain
+        if plain.data.errors is None:
+            return np.zeros(len(mean))
+        errors = plain.data.errors.cpu().numpy()[self.targets.item[self.joined]]
+        if problem.warp is None:
+            return errors
+        values = problem.warp.backward(problem.target_scale.backward(mean))
+        return problem.standardised_errors(values, plain.target_scale.sd * np.sqrt(errors)) ** 2
 
     def scale(self, problem: DownscalingProblem, conditioning: Conditioning) -> Float[Tensor, " C"]:
         """The local scale κ of a posterior of the larger cells, at the scored cells."""
@@ -136,9 +145,10 @@ def _larger(
     queries = mediators if problem.matched else average.T @ data.query_mediators
     footprints = None if footprint_shares is None else _larger_bags(cells, footprint_shares)
     bags = _larger_bags(cells, shares)
-    errors = None if data.errors is None else average.square().T @ data.errors
     means = _targets(problem, targets, average)
-    larger = IndirectData(bags, mediators, queries, means, footprints=footprints, errors=errors)
+    larger = IndirectData(
+        bags, mediators, queries, means, footprints=footprints, errors=_errors(problem, targets, average)
+    )
     return larger if data.importance is None else reweighted(larger)
 
 
@@ -148,6 +158,19 @@ def _targets(problem: DownscalingProblem, targets: Joined, average: Float[Tensor
         return average.T @ problem.data.targets
     means = targets.mean(problem.coarse.flat[problem.target_cell])
     return torch.as_tensor(problem.standardised(means))
+
+
+def _errors(problem: DownscalingProblem, targets: Joined, average: Float[Tensor, "M G"]) -> Float[Tensor, " G"] | None:
+    """Variances of the errors of these means, None if no cell has any; through a warp as those of cells are."""
+    plain = problem.plain
+    if plain.data.errors is None:
+        return None
+    errors = average.square().T @ plain.data.errors
+    if problem.warp is None:
+        return errors
+    means = targets.mean(problem.coarse.flat[problem.target_cell])
+    sds = plain.target_scale.sd * errors.sqrt().cpu().numpy()
+    return torch.as_tensor(problem.standardised_errors(means, sds)).square()
 
 
 def _larger_bags(cells: Bags, shares: Float[Tensor, "n G"]) -> Bags:

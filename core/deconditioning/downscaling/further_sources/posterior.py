@@ -77,7 +77,7 @@ def source_posterior(
             noise += spec.noises_of_sources[-1] if stations is not None and stations.footprints is None else 0.0
             kappa = 1.0 if scale is None else scale[rows].square()
             places = mean + columns @ coefficients, (kappa * (variance + more)).clamp_min(0) + noise
-        left = _left_out(spec, conditioning, problem, scale)
+        left = left_out_of_sources(spec, conditioning, problem, scale)
         effects, explained = (coefficients, spread.diagonal()), explained_variances(spec, conditioning, problem, at)
         noises = spec.noises_of_sources
         noises = noises * len(problem.sources) if len(noises) == 1 else noises
@@ -97,10 +97,10 @@ def _columns(scored: SourceTargets, sources: Sequence[SourceTargets]) -> Float[T
     return torch.stack(columns, dim=1)
 
 
-def _left_out(
+def left_out_of_sources(
     spec: ModelSpec, conditioning: Conditioning, problem: DownscalingProblem, scale: Float[Tensor, " P"] | None
 ) -> Moments | None:
-    """Each measurement from all other targets (`leave_one_out`)."""
+    """Each measurement from all other targets (`leave_one_out`); None if there are too many. ``scale`` is κ (P,)."""
     points = conditioning.points
     if points is None or len(conditioning.residual) > MOST_TARGETS:
         return None

@@ -27,11 +27,12 @@ class Shifts:
         return self.values[np.ix_(self.rows[rows], self.columns[columns])]
 
 
-def shifts_on(problem: DownscalingProblem, parts: Parts, grid: Grid) -> Shifts:
-    """The shifts of a problem, whose posterior is a mixture of standardised means and sds (P,), on a store's grid."""
+def shifts_on(problem: DownscalingProblem, parts: Parts, cells: Parts, grid: Grid) -> Shifts:
+    """The shifts of a problem on a store's grid; its posterior is a mixture of standardised means and sds (P,), with
+    ``cells`` as in `physical_map`."""
     from scipy.ndimage import distance_transform_edt
 
-    values = shifts(problem, in_warp_units(problem, parts))
+    values = shifts(problem, in_warp_units(problem, parts), cells)
     nearest = distance_transform_edt(np.isnan(values), return_distances=False, return_indices=True)
     model_grid, period = problem.grid, 360.0 if grid.kind in ("latlon", "rotated") else None
     return Shifts(values[tuple(nearest)], _nearest(model_grid.y, grid.y, None), _nearest(model_grid.x, grid.x, period))

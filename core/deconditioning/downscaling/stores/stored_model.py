@@ -29,7 +29,8 @@ from deconditioning.downscaling.source import Source
 from deconditioning.downscaling.starting import columns_of, starting_spec
 from deconditioning.downscaling.stores.shifts import Shifts, shifts_on
 from deconditioning.downscaling.stores.wide_grid import WideGrid, wide_sums, widen
-from deconditioning.downscaling.warping.physical_map import in_target_units, warped
+from deconditioning.downscaling.warping.cell_values import cell_values, mixed
+from deconditioning.downscaling.warping.physical_map import Parts, in_target_units, warped
 from deconditioning.errors import Check, InputError, never
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.problem.coordinates import SPHERE, CoordinateSystem
@@ -146,6 +147,10 @@ class Conditioned:
     warp: Warp | None = None
     limits: tuple[float, float] | None = None
     shifts: Shifts | None = None
+
+    def cell_values(self, problem: DownscalingProblem) -> Parts:
+        """See `warping.cell_values`; ``problem`` is the one that the posterior is conditioned on."""
+        return cell_values(problem, getattr(self.posterior, "conditioning", None))
 
     @property
     def jitter(self) -> float:
@@ -279,19 +284,20 @@ def condition_on_problem(
         problem = warped(problem, Warp.from_dict(settings.warp))
     spec = starting_spec(problem, settings)
     wide = widen(problem.grid, grid or problem.grid)
-    parts = []
+    parts, of_cells = [], []
     for weight, single in spec.components:
         first, *more = [
             _condition(problem, each, units, device, wide, check) for each in members(single, problem.columns)
         ]
         parts.append((weight, replace(first, members=tuple(more))))
+        of_cells += [(weight / (1 + len(more)), each.cell_values(problem)) for each in (first, *more)]
     result = replace(parts[0][1], others=tuple(parts[1:]))
     if problem.warp is None:
         return replace(result, limits=limits_of(problem))
     cells = None if wide is None else wide.cells_of_pixels(problem).to(device)
     there, _ = result.to(device).standardised(problem.inputs.to(device), cells, check)
     several = [(weight, mean, sds["sd"]) for weight, mean, sds in there]
-    return replace(result, warp=problem.warp, shifts=shifts_on(problem, several, grid or problem.grid))
+    return replace(result, warp=problem.warp, shifts=shifts_on(problem, several, mixed(of_cells), grid or problem.grid))
 
 
 def _condition(

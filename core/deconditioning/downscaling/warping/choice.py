@@ -1,7 +1,8 @@
 """Which warp of the target the model sees: none, or one whose intervals are better one scale up.
 
 Merged cells are downscaled to the known ones with each candidate, and the one with the lowest CRPS in the target's
-units is taken. Candidates are looked at only for targets with physical limits or skewed values.
+units is taken. Where cells are too few for that, values of further sources decide, each predicted from all other
+targets. Candidates are looked at only for targets with physical limits or skewed values.
 """
 
 from collections.abc import Mapping
@@ -15,7 +16,8 @@ from deconditioning.downscaling.checks.one_scale_up import one_scale_up
 from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
 from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.starting import completed
-from deconditioning.downscaling.warping.physical_map import has_unwarped, warped
+from deconditioning.downscaling.warping.left_out_sources import left_out_crps
+from deconditioning.downscaling.warping.physical_map import warped
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.physical_limits import limits_of
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -29,11 +31,6 @@ _SKEWED = 0.5
 _FOR_LIMITS = 1.02
 #: Share of the visible cells at a limit, such as dry cells, beyond which no warp is tried.
 _MOST_AT_LIMIT = 0.1
-#: Where a warp would be tried, were there no errors of cells.
-_NOT_WARPED = (
-    "No warp of this skewed target was tried, because a warped map has exactly the means of the cells and these have "
-    "errors: intervals may be wrong near its limits."
-)
 
 
 @dataclass(frozen=True)
@@ -45,16 +42,21 @@ class WarpChoice:
     checked: OneScaleUp | None = None
 
 
+@dataclass(frozen=True)
+class _Tested:
+    """A ``warp`` (or none), its ``crps``, and the test one scale up if that is where it comes from."""
+
+    warp: Warp | None
+    crps: float
+    checked: OneScaleUp | None = None
+
+
 def choose_warp(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> WarpChoice:
     """The problem with the warp of ``settings``: given, none, of a given kind, or the best one scale up.
 
     Raises ``InputError`` if the values do not allow a requested kind, and ``Cancelled``.
     """
     requested = settings.warp
-    if requested in (AUTO, "none") and has_unwarped(problem) and problem.warp is None:
-        could = requested == AUTO and settings.learn and candidates(problem)[0]
-        note = _NOT_WARPED if could else ""
-        return WarpChoice(_noted(problem, note), settings.replace(warp="none"))
     if problem.warp is not None:
         return WarpChoice(problem, settings.replace(warp=problem.warp.to_dict()))
     if isinstance(requested, Mapping):
@@ -115,34 +117,55 @@ def _best(problem: DownscalingProblem, settings: DownscaleSettings, context: Any
     if not tried:
         return WarpChoice(_noted(problem, why_not), alone)
     context.report(message="Choosing the warp of the target by a test one scale up")
-    unwarped = _checked(problem, alone, context)
+    by_sources, how = False, "one scale up"
+    unwarped = _tested(problem, None, alone, context, by_sources)
+    if unwarped is None:
+        by_sources, how = True, "for left-out values of further sources"
+        unwarped = _tested(problem, None, alone, context, by_sources)
     if unwarped is None:
         return WarpChoice(
             _noted(problem, "No warp of the target was tried, because the map cannot be tested one scale up."), alone
         )
-    results = [(warp, _checked(warped(problem, warp), alone, context)) for warp in tried]
-    there = [(warp, checked) for warp, checked in results if checked is not None]
+    every = [_tested(problem, warp, alone, context, by_sources) for warp in tried]
+    there = [each for each in every if each is not None]
     allowed = unwarped.crps * (1.0 if limits_of(problem) is None else _FOR_LIMITS)
-    warp, checked = min(there, key=lambda each: each[1].crps, default=(None, None))
-    if warp is None or checked is None or not checked.crps < allowed:
-        others = "; ".join(f"{number(other.crps)} with {each.formula}" for each, other in there)
-        sentence = (
-            f"The model uses the target without a warp: one scale up its CRPS is {_size(unwarped, problem)}, {others}."
-        )
-        return WarpChoice(_noted(problem, sentence), alone, unwarped)
+    best = min(there, key=lambda each: each.crps, default=None)
+    if best is None or not best.crps < allowed:
+        others = "; ".join(f"{number(other.crps)} with {_formula(other)}" for other in there)
+        size = _size(unwarped, problem)
+        sentence = f"The model uses the target without a warp: {how} its CRPS is {size}, {others}."
+        return WarpChoice(_noted(problem, sentence), alone, unwarped.checked)
+    assert best.warp is not None
     sentence = (
-        f"The model uses {warp.formula} of the target: one scale up its CRPS is {_size(checked, problem)}, and "
+        f"The model uses {best.warp.formula} of the target: {how} its CRPS is {_size(best, problem)}, and "
         f"{_size(unwarped, problem)} without a warp."
     )
-    return WarpChoice(warped(problem, warp, sentence), settings.replace(warp=warp.to_dict()), checked)
+    return WarpChoice(warped(problem, best.warp, sentence), settings.replace(warp=best.warp.to_dict()), best.checked)
+
+
+def _tested(
+    problem: DownscalingProblem, warp: Warp | None, settings: DownscaleSettings, context: Any, by_sources: bool
+) -> _Tested | None:
+    """A warp, or none, by its CRPS over the cells one scale up, or over the left-out values of further sources; None
+    where it cannot be tested."""
+    problem = problem if warp is None else warped(problem, warp)
+    if by_sources:
+        left_out = left_out_crps(problem, settings, context)
+        return None if left_out is None else _Tested(warp, left_out)
+    checked = _checked(problem, settings, context)
+    return None if checked is None else _Tested(warp, checked.crps, checked)
 
 
 def _noted(problem: DownscalingProblem, sentence: str) -> DownscalingProblem:
     return replace(problem, notes=(*problem.notes, sentence)) if sentence else problem
 
 
-def _size(checked: OneScaleUp, problem: DownscalingProblem) -> str:
-    return f"{number(checked.crps)} {problem.units}".strip()
+def _size(tested: _Tested, problem: DownscalingProblem) -> str:
+    return f"{number(tested.crps)} {problem.units}".strip()
+
+
+def _formula(tested: _Tested) -> str:
+    return "no warp" if tested.warp is None else tested.warp.formula
 
 
 def _checked(problem: DownscalingProblem, settings: DownscaleSettings, context: Any) -> OneScaleUp | None:

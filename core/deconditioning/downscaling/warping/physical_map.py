@@ -4,6 +4,10 @@ With the warp g and a pixel's posterior N(m, s²) of g(v), quantiles of v are ``
 variance are integrals by Gauss-Hermite quadrature. The shift δ of each visible cell is such that the means of v average
 to the cell's value; other cells have a Gaussian mean of the shifts around them. A mixture has one shift for all of its
 parts.
+
+A cell whose value z has an error of the known sd e is seen as g(z) with an error of the sd ``g′(z) e`` (delta method),
+and the means of v average to ``E g⁻¹(u)``, where u is the posterior of g(z) less that error (`cell_values`). Source:
+Oehlert 1992, *A note on the delta method*.
 """
 
 from collections.abc import Sequence
@@ -14,7 +18,6 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from deconditioning.errors import InputError
 from deconditioning.fields.footprints.stations import standardised_again
 from deconditioning.fields.problem.joined_cells import Joined
 from deconditioning.fields.problem.physical_limits import limits_of
@@ -33,11 +36,14 @@ _AROUND = 1.0
 Parts = Sequence[tuple[float, Any, Any]]
 
 
-def physical_map(problem: DownscalingProblem, parts: Parts) -> Predictive:
-    """Distributions (H, W) of the pixels' values, from standardised means and sds (P,)."""
+def physical_map(problem: DownscalingProblem, parts: Parts, cells: Parts = ()) -> Predictive:
+    """Distributions (H, W) of the pixels' values, from standardised means and sds (P,).
+
+    ``cells`` are those of the cells' values less their errors (M,), needed behind a warp where these have some.
+    """
     several = in_warp_units(problem, parts)
     if problem.warp is not None:
-        several = _moved(several, shifts(problem, several))
+        several = _moved(several, shifts(problem, several, cells))
     return in_target_units(several, problem.warp, limits_of(problem))
 
 
@@ -72,15 +78,18 @@ def _moved(parts: Sequence[Part], delta: Float[np.ndarray, "*n"]) -> tuple[Part,
 
 def physical_values(
     problem: DownscalingProblem, parts: Parts, joined: Joined, at: Int[np.ndarray, " n"],
-    means: Float[np.ndarray, " G"],
+    means: Float[np.ndarray, " G"], alone: Parts,
 ) -> Predictive:  # fmt: skip
     """Distributions of values (n,), the members ``at`` of ``joined`` cells, whose ``means`` they honour.
 
-    ``parts`` are standardised means and sds (n,) with their weights. The shift δ of all members of a joined cell makes
-    their mean, weighted by their shares, that of the cell.
+    ``parts`` are standardised means and sds (n,) with their weights, ``alone`` the same without known errors of the
+    values. The shift δ of all members of a joined cell makes their mean without errors, weighted by their shares, that
+    of the cell.
     """
     scale, warp = problem.target_scale, problem.warp
-    several = tuple((weight, scale.backward(mean), scale.sd * sd) for weight, mean, sd in parts)
+    several, free = (
+        tuple((weight, scale.backward(mean), scale.sd * sd) for weight, mean, sd in each) for each in (parts, alone)
+    )
     if warp is None:
         return in_target_units(several, None)
     group, share = joined.group[at], joined.share[at]
@@ -93,7 +102,7 @@ def physical_values(
 
         delta = np.zeros(len(means))
         for _ in range(_STEPS):
-            value, above = (moment_behind(warp, _moved(several, delta[group] + h)) for h in (0.0, _STEP * scale.sd))
+            value, above = (moment_behind(warp, _moved(free, delta[group] + h)) for h in (0.0, _STEP * scale.sd))
             off = np.where(mass > 0, means - averaged(value), 0.0)
             delta = delta + _newton(off, averaged(above - value), scale.sd)
         several = _moved(several, delta[group])
@@ -106,12 +115,13 @@ def _newton(off: np.ndarray, above: np.ndarray, sd: float) -> np.ndarray:
     return np.clip(np.divide(off, slope, where=slope > 1e-12, out=np.zeros_like(off)), -sd, sd)
 
 
-def physical_draw(problem: DownscalingProblem, draw: object) -> Float[np.ndarray, "H W"]:
-    """A draw of standardised values (P,) in the target's units, whose averages are the visible cells' values."""
+def physical_draw(problem: DownscalingProblem, draw: object, cells: Parts = ()) -> Float[np.ndarray, "H W"]:
+    """A draw of standardised values (P,) in the target's units, whose averages are the visible cells' values, or those
+    of ``cells`` as in `physical_map`."""
     values = problem.target_scale.backward(problem.on_grid(draw))
     if problem.warp is None:
         return in_units(problem, values)
-    return in_units(problem, values + shifts(problem, [(1.0, values, np.zeros_like(values))]))
+    return in_units(problem, values + shifts(problem, [(1.0, values, np.zeros_like(values))], cells))
 
 
 def in_units(problem: DownscalingProblem, values: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
@@ -122,38 +132,31 @@ def in_units(problem: DownscalingProblem, values: Float[np.ndarray, "*n"]) -> Fl
     return values if limits is None else np.clip(values, *limits)
 
 
-def has_unwarped(problem: DownscalingProblem) -> bool:
-    """Whether the cells have errors on the target's own scale: a warped map has their values as means, without any."""
-    return problem.data.errors is not None
-
-
 def warped(problem: DownscalingProblem, warp: Warp, note: str = "") -> DownscalingProblem:
     """The problem whose model sees the standardised values of ``warp``, as if cells were means of the warped field.
 
     So are values over footprints; those at points are values of the warped field. What all values of a source differ by
-    is part of its offset, see `further_sources.posterior`. ``note`` is a note on the choice. Raises ``InputError`` if
-    the values leave the warp's domain, the warped ones are constant, or the cells have errors.
+    is part of its offset, see `further_sources.posterior`. Errors of cells e become ``g′(z) e``. ``note`` is a note on
+    the choice. Raises ``InputError`` if the values leave the warp's domain or the warped ones are constant.
     """
-    if has_unwarped(problem):
-        raise InputError(
-            "A warped map has exactly the means of the cells, but these cells have errors: omit the warp (`--warp "
-            "none`), or omit the errors."
-        )
-    values = problem.coarse.flat[problem.target_cell]
+    plain, values = problem.plain, problem.coarse.flat[problem.target_cell]
     warp.check(values)
-    values = warp.forward(values)
-    scale = fit_scale(values, problem.spec.target, "target")
-    targets = torch.as_tensor(scale.forward(values)).to(problem.data.targets)
+    scale = fit_scale(warp.forward(values), problem.spec.target, "target")
+    targets, errors = torch.as_tensor(scale.forward(warp.forward(values))), plain.data.errors
+    if errors is not None:
+        sds = plain.target_scale.sd * errors.sqrt().cpu().numpy()
+        errors = torch.as_tensor((warp.errors(values, sds) / scale.sd) ** 2).to(errors)
+    data = replace(problem.data, targets=targets.to(problem.data.targets), errors=errors)
     result = replace(
-        problem, data=replace(problem.data, targets=targets), target_scale=scale, warp=warp, unwarped=problem.plain,
+        problem, data=data, target_scale=scale, warp=warp, unwarped=plain,
         notes=(*problem.notes, note) if note else problem.notes,
     )  # fmt: skip
     scored = None if result.scored is None else standardised_again(result, result.scored)
     return replace(result, sources=tuple(standardised_again(result, each) for each in result.sources), scored=scored)
 
 
-def shifts(problem: DownscalingProblem, parts: Sequence[Part]) -> Float[np.ndarray, "H W"]:
-    """δ of every pixel: that of its cell, or the mean over its cells by their shares.
+def shifts(problem: DownscalingProblem, parts: Sequence[Part], cells: Parts = ()) -> Float[np.ndarray, "H W"]:
+    """δ of every pixel: that of its cell, or the mean over its cells by their shares; ``cells`` as in `physical_map`.
 
     A pixel in whose cell the target was measured elsewhere moves with the cell.
     """
@@ -167,7 +170,7 @@ def shifts(problem: DownscalingProblem, parts: Sequence[Part]) -> Float[np.ndarr
     mass = np.bincount(shares.cell, area, shares.count)
     observed = problem.observed.ravel() & (mass > 0)
     at = [(weight, centre.flat[problem.pixel], spread.flat[problem.pixel]) for weight, centre, spread in parts]
-    aim, sd = np.nan_to_num(problem.coarse.ravel()), problem.target_scale.sd
+    aim, sd = np.nan_to_num(_means(problem, cells).ravel()), problem.target_scale.sd
     tolerance = _EXACT * float(problem.coarse[problem.observed].std())
     delta, pixel_delta = np.zeros(shares.count), np.zeros(pixels)
 
@@ -187,6 +190,25 @@ def shifts(problem: DownscalingProblem, parts: Sequence[Part]) -> Float[np.ndarr
     result = np.full(problem.grid.shape, np.nan)
     result.flat[problem.pixel] = pixel_delta
     return result
+
+
+def _means(problem: DownscalingProblem, cells: Parts) -> Float[np.ndarray, "ny nx"]:
+    """The means of a warped map in its cells: their values, or where these have errors ``E g⁻¹(u)`` of ``cells``."""
+    if problem.data.errors is None:
+        return problem.coarse
+    if not cells:
+        raise ValueError("the cells have errors: give what the posterior says of their values")
+    means = problem.coarse.copy()
+    means.flat[problem.target_cell] = means_behind(problem, cells)
+    return means
+
+
+def means_behind(problem: DownscalingProblem, parts: Parts) -> Float[np.ndarray, " n"]:
+    """``E g⁻¹`` of standardised values of a warped target (n,), from their means and sds."""
+    assert problem.warp is not None
+    scale = problem.target_scale
+    several = [(weight, scale.backward(np.asarray(mean)), scale.sd * np.asarray(sd)) for weight, mean, sd in parts]
+    return moment_behind(problem.warp, several)
 
 
 def _around(delta: np.ndarray, observed: np.ndarray, shape: tuple[int, int]) -> np.ndarray:

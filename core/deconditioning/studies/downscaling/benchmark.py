@@ -243,7 +243,7 @@ def _learned(problem: DownscalingProblem, item: dict[str, Any]) -> dict[str, Any
     data = matched_data(problem, learned.spec)
     result = predict(learned.spec, data, problem, device=device)
     seconds = watch.seconds()
-    predictive = physical_map(problem, result.parts)
+    predictive = physical_map(problem, result.parts, result.cells)
     coverage = None if guard.one_scale_up is None else guard.one_scale_up.held
     guard = compared_with_bilinear(problem, learned.spec.model, result.left_out, bilinear_error(problem), guard)
     rests_on = assumptions(problem, learned.spec, data, predictive.mean, predictive.sd, coverage)

@@ -89,7 +89,7 @@ def solve(key: str, problem: DownscalingProblem, check: Check = never) -> Solved
     if spec is None:
         raise InputError(f"No hyperparameters are stored for '{key}': choose a worked example.")
     result = predict(spec, matched_data(problem, spec, check), problem, check=check)
-    return Solved(problem, physical_map(problem, result.parts), constant(problem), bilinear(problem))
+    return Solved(problem, physical_map(problem, result.parts, result.cells), constant(problem), bilinear(problem))
 
 
 def one_scale_above(problem: DownscalingProblem, check: Check = never) -> OneScaleUp:
