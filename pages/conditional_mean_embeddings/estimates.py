@@ -96,13 +96,16 @@ def estimated() -> tuple[BagLayout, BagSample, Comparison]:
     plotly_live(figure, "e-groups")
     bag, x = sample.bags.bag.numpy(), sample.bags.inputs[:, 0].numpy()
     groups = np.bincount(bag, x) / np.bincount(bag), sample.mediators[:, 0].numpy()
-    st.caption(MEANING)
+    st.markdown(
+        "**The whole embeddings** μ(x, y), the mean of k(x, X) given y. The weights of the groups are those that match "
+        f"cells through a mediator on page Downscaling. {MEANING}"
+    )
     _maps(result, st.columns(3), groups, at, dark)
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
         plotly_live(_slice(layout, sample, result, at, dark), "e-slice", later=True)
     with right:
-        st.markdown(f"**The whole embeddings** μ(x, y), the mean of k(x, X) given y. {_reason(layout, result)}")
+        st.markdown(_reason(layout, result))
         if result.distance is not None:
             aside(
                 "Largest distance between the two over y, in the norm of their reproducing kernel Hilbert space: "

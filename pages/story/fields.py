@@ -305,7 +305,7 @@ STEPS = (
     ),
     Step(
         "A prior chooses",
-        "How far temperatures stay similar tells which of these fields are likely.",
+        "The distance over which temperatures stay similar tells which of these fields are likely.",
         Control("Distance over which temperatures are similar, km", options=LENGTHS, value=LENGTHS[4]),
         Question("Which length makes the averages most probable?", 2, 100, 1, "km"),
         prior,

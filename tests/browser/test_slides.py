@@ -34,7 +34,7 @@ def test_slides_by_keyboard_and_the_same_in_a_file(new_page: Callable[..., Page]
     deck.get_by_role("button", name="Close").click()
     expect(page.locator("dialog[open]")).to_have_count(0)
     page.reload()
-    page.locator(".st-key-lab-present button").wait_for()
+    page.locator(".st-key-lab-present button").first.wait_for()
     settled(page)
     expect(page.locator("dialog[open]")).to_have_count(0)
     assert not page.errors

@@ -39,7 +39,7 @@ def test_a_methods_page_gives_it_one_name_in_every_picture() -> None:
     corner = likelihood_free.corner_plot(np.eye(2), ["a", "b"], limits=np.array([[0, 1], [0, 1]]), methods=names)
     assert ranks["layout"]["title"]["text"].startswith("Deconditional embedding")
     assert errors["data"][0]["name"] == "Deconditional embedding"
-    assert corner["data"][0]["name"] == "samples by<br>Deconditional embedding"
+    assert corner["data"][0]["name"] == "samples:<br>Deconditional embedding"
     assert all("Deconditional embedding" in figure["layout"]["meta"]["alt"] for figure in (ranks, errors))
 
 

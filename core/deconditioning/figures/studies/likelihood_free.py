@@ -58,7 +58,7 @@ def marginal_plot(
         traces.append(
             {
                 "type": "bar", "x": compact(0.5 * (edges[1:] + edges[:-1]), "f8"),
-                "name": f"{len(samples)} samples by<br>{names.get(shown, shown)}",
+                "name": f"{len(samples)} samples:<br>{names.get(shown, shown)}",
                 "y": compact(counts / len(samples) / (edges[1] - edges[0]), "f8"), "width": float(edges[1] - edges[0]),
                 "marker": filled(model_colour(shown, dark)), "hovertemplate": "%{x:.4~r}",
             }
@@ -148,7 +148,7 @@ def corner_plot(
         marker = {"size": 4, "color": model_colour(shown, dark)}
         hover = f"{literal(names[column])} %{{x:.3~r}}, {literal(names[row])} %{{y:.3~r}}<extra></extra>"
         traces.append({"type": "scatter", "mode": "markers", "x": compact(samples[:, column], "f8"), "marker": marker,
-                       "y": compact(samples[:, row], "f8"), "name": f"samples by<br>{methods.get(shown, shown)}",
+                       "y": compact(samples[:, row], "f8"), "name": f"samples:<br>{methods.get(shown, shown)}",
                        "hovertemplate": hover} | axes)  # fmt: skip
         if exact is not None:
             ellipse = _ellipse(exact[0][[column, row]], exact[1][np.ix_([column, row], [column, row])])
