@@ -159,11 +159,14 @@ def test_it_opens_with_how_far_the_default_can_be_trusted(page: AppTest):
 
 
 def test_the_headline_of_a_room_is_that_of_its_rows(page: AppTest):
-    rows = json.loads((ROOT / "tests" / "benchmarks" / "results" / "load.json").read_text())["rows"]
-    longest = max(row["ours"] for row in rows if "Health" in row["what"])
+    load, lesson = rows("load"), rows("lesson")
+    longest = max(row["ours"] for row in load if "Health" in row["what"])
     (said,) = (block.value for block in page.markdown if "people who arrive at once" in block.value)
-    assert said.startswith(f"{next(row['size'] for row in rows).split()[0]} people")
+    assert said.startswith(f"{next(row['size'] for row in load).split()[0]} people")
     assert f"always answered within {longest:.2g} s" in said
+    late = re.search(r"p95 ([\d,]+) ms", next(r["accuracy"] for r in lesson if "as asked" in r["what"]))[1]
+    minutes, seconds = divmod(round(float(late.replace(",", "")) / 1000), 60)
+    assert f"One in twenty waits {minutes} min {seconds} s or longer for this." in said
 
 
 def test_the_accuracy_headline_is_that_of_the_stored_rows(page: AppTest):
@@ -185,6 +188,11 @@ def test_the_headlines_are_those_of_the_stored_rows():
     ratios = [r["yardstick"] / r["ours"] for name in plain for r in rows(name) if r["yardstick"] is not None]
     said = headlines.compared_with_plain([measured(RESULTS / f"{name}.json") for name in plain])
     assert f"with a median of {median(ratios):.0f}×" in said and f"{len(ratios)} measurements" in said
+    (other,) = {row["against"] for row in rows("full_size")}
+    assert f"another model, the {other}, and less accurate" in said and "equally or less accurate" in said
+    for row in rows("full_size"):
+        ours, theirs = map(float, re.match(r"rmse ([\d.]+) \(([\d.]+)\)", row["accuracy"]).groups())
+        assert ours < theirs
     told = re.findall(r"([\d.]+) (m?s)\b", headlines.waiting([measured(RESULTS / "latency.json")]))
     times = [float(value) / {"s": 1, "ms": 1000}[unit] for value, unit in told]
     toys = [r["ours"] / 1000 for r in rows("latency") if r["what"] == "New picture"][1:]

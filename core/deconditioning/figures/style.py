@@ -117,10 +117,14 @@ def power(value: float) -> str:
 
 
 def _few_ticks(low: float, high: float) -> dict[str, Any]:
-    """Ticks of a short log axis at 1, 2 and 5 times the powers of ten; plotly's own if fewer than three."""
+    """Ticks of a short log axis at 1, 2 and 5 times the powers of ten, if these are fewer than three at 3 times them,
+    too; plotly's own if there are still fewer."""
     powers = range(math.floor(low), math.ceil(high) + 1)
-    places = [m * 10.0**p for p in powers for m in (1, 2, 5) if low - 0.02 <= math.log10(m * 10.0**p) <= high + 0.02]
-    return {"tickvals": places, "ticktext": [number(at) for at in places]} if len(places) > 2 else {"nticks": 6}
+    for digits in ((1, 2, 5), (1, 2, 3, 5)):
+        places = [m * 10.0**p for p in powers for m in digits if low - 0.02 <= math.log10(m * 10.0**p) <= high + 0.02]
+        if len(places) > 2:
+            return {"tickvals": places, "ticktext": [number(at) for at in places]}
+    return {"nticks": 6}
 
 
 def hover_numbers(values: np.ndarray, before: str = "", after: str = "", digits: int = 3) -> dict[str, Any]:
