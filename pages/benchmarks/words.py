@@ -22,7 +22,8 @@ def told(text: str) -> str:
     text = _MODEL.sub(lambda match: MODEL_NAMES[match[0]], text)
     text = _LATE.sub(lambda match: f"19 of 20 within {duration(_seconds(match[1]))} ({match[2]} measured)", text)
     text = _BOUND.sub(lambda match: _bound(float(match[1]), float(match[2])), text)
-    text = text.replace("asked for: ", "at most ").replace("a worker's nanny", "the process that watches a worker")
+    text = text.replace("asked for: ", "at most ").replace("of the trace left out", "of the trace omitted")
+    text = text.replace("a worker's nanny", "the process that watches a worker")
     return readable(text)
 
 

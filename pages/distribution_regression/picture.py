@@ -33,6 +33,8 @@ from pages.kit.runs.stored_results import stored
 
 #: The stored table of the stand-in.
 _STAND_IN = "distribution_regression_stand_in.json"
+#: The share of the outcomes' variance that must be predictable at best for predictions of single subjects to be of use.
+_FORETOLD = 0.5
 ROUTES = {
     Route.CHEBYSHEV: "Chebyshev interpolation at {nodes} nodes, error {error}",
     Route.SORTED: "sorting, exact",
@@ -138,10 +140,13 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
             f"Single outcomes are hard to predict: R² for held-out subjects is {signed(r2, 2)}; with the true curve "
             f"and every distribution known it would be {ceiling:.2f}."
         )
+        if ceiling < _FORETOLD:
+            single += " Use the regression to learn the curve, not to predict single subjects."
         compared = (
-            f"The risk of density estimation is {risks['kde']:.4f}. That of Bayesian distribution regression (BDR) is "
-            f"{risks['bdr10']:.4f} with 10 landmarks, {risks['bdr50']:.4f} with 50, and {risks['shrunk']:.4f} with 50 "
-            "and the Gaussian process's prior."
+            f"The risk of density estimation is {risks['kde']:.4f}. Bayesian distribution regression (BDR) represents "
+            "the curve by kernels at a few values of x, the landmarks: its risk is "
+            f"{risks['bdr10']:.4f} with 10, {risks['bdr50']:.4f} with 50, and {risks['shrunk']:.4f} with 50 and the "
+            "Gaussian process's prior."
         )
         st.markdown(f"{single} {compared}")
 
@@ -226,9 +231,7 @@ def table(result: Comparison, scores: dict[str, Validated], how: ValidationSetti
             "r2_low": low if how.repeats > 1 else None, "r2_high": high if how.repeats > 1 else None,
             "noise": curve.noise if curve and several else None, "ms": 1000 * curve.seconds if curve else None,
         }  # fmt: skip
-    score_table(
-        rows, columns=("posterior_risk", "r2", "r2_low", "r2_high", "noise", "ms"), caption=_caption(how)
-    )  # fmt: skip
+    score_table(rows, columns=("posterior_risk", "r2", "r2_low", "r2_high", "noise", "ms"), caption=_caption(how))
     if result.embeddings is not None:
         st.caption(_shrinkage(*result.embeddings))
     if result.drawn is not None:
@@ -249,14 +252,14 @@ def _shrinkage(scale: float, smallest: float, largest: float) -> str:
 
 def _caption(how: ValidationSettings) -> str:
     learned = (
-        "kernel and noise are learned in every fold"
+        "Kernel and noise are learned in every fold."
         if how.nested
-        else "hyperparameters as set; those that were learned saw all outcomes, including the held-out ones"
+        else "The hyperparameters are as set: those that were learned saw all outcomes, the held-out ones too."
     )
     times = "one partition"
     if how.repeats > 1:
         times = f"{how.repeats} partitions (the interval is over the partitions only)"
-    return f"R² of the full-rank fit from 5-fold cross-validation on {times}; {learned}"
+    return f"R² of the full-rank fit from 5-fold cross-validation on {times}. {learned}"
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
@@ -326,10 +329,9 @@ M_{{ij}} = \tfrac1{{m_i m_j}}\textstyle\sum_{{uv}} K(x_{{iu}}, x_{{jv}})$$
 
 $K$: lengthscale {number(settings.lengthscale)}, variance {number(settings.variance)}. {rank} {_sums(result)}
 With an intercept or covariates, β has a flat prior, and f is conditioned on the part of the outcomes that they cannot
-explain. Density
-estimation replaces the measurements by Gaussian kernel estimates (21). *Landmarks*, Bayesian linear regression (BLR),
-represents f by the kernel at 10 or 50 landmarks $u$ with independent weights α. Functional linear regression treats
-the order of the measurements as time. The paper calls the Gaussian process GPDR (GP distribution regression).
+explain. Density estimation replaces the measurements by Gaussian kernel estimates (21). Bayesian linear regression
+(BLR) represents f by the kernel at 10 or 50 landmarks $u$ with independent weights α. Functional linear regression
+treats the order of the measurements as time. The paper calls the Gaussian process GPDR (GP distribution regression).
 
 Bayesian distribution regression (BDR) estimates an embedding $\mu_i(u) = E_{{z_i}}K(\cdot, u)$ from
 its $m_i$ measurements; the fewer, the more it is shrunk:
