@@ -13,7 +13,7 @@ from deconditioning.distribution_regression.subjects import Subjects
 from deconditioning.figures.colours import model_name
 from deconditioning.figures.studies.distribution_regression import link_plot, predicted_plot, ridge_plot
 from deconditioning.figures.studies.one_dimension import function_plot
-from deconditioning.figures.style import Figure
+from deconditioning.figures.style import Figure, legend_below
 from deconditioning.studies.distribution_regression.compare import Comparison, Prepared, compare, find_link, ridges
 from deconditioning.studies.distribution_regression.settings import LinkSettings, ValidationSettings
 from deconditioning.studies.distribution_regression.study import MethodSettings
@@ -212,11 +212,13 @@ def _function(chosen: Chosen, result: Comparison, model: Model, dark: bool) -> F
         float((posterior.mean - 2 * posterior.sd).min()),
         float((posterior.mean + 2 * posterior.sd).max()),
     )
-    return function_plot(
+    figure = function_plot(
         result.at, posterior.mean, posterior.sd, lines, title="Effect of a measurement", model="gpdr",
         name="Gaussian process ±2 sd", labels=(chosen.prepared.subjects.columns[0], label),
         limits=None if known else (low, high), height=380, dark=dark,
     )  # fmt: skip
+    legend_below(figure["layout"])
+    return figure
 
 
 def table(result: Comparison, scores: dict[str, Validated], how: ValidationSettings) -> None:

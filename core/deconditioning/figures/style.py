@@ -75,13 +75,6 @@ def rimmed_line(x: np.ndarray, y: np.ndarray, *, width: float, **more: Any) -> l
     ]
 
 
-def rimmed_frame(x0: float, x1: float, y0: float, y1: float, **more: Any) -> list[dict[str, Any]]:
-    """The shapes of a dark frame on a wider light one, to be seen on any colour of a map."""
-    both = {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1}
-    wide, thin = ({"line": {"color": colour, "width": width}} for colour, width in ((LIGHT, 4), (DARK, 1.8)))
-    return [both | wide | more, both | thin]
-
-
 def upright(at: float, line: dict[str, Any]) -> dict[str, Any]:
     """An upright line over the whole height of a picture."""
     return {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": line}
@@ -141,6 +134,17 @@ def legend_on_the_right(picture: dict[str, Any]) -> None:
     picture["legend"] |= {"orientation": "v", "x": 1.02, "xanchor": "left", "y": 1, "yanchor": "top"}
     picture["legend"]["font"] = {"size": 12}
     picture["meta"]["legend"] = "beside"
+
+
+def legend_below(picture: dict[str, Any], room: int = 70) -> None:
+    """Put the legend of a layout below its axes at every width, where the picture grows by ``room`` pixels: its axes
+    stay as high as those of pictures beside it that have none."""
+    picture["height"] += room
+    picture["margin"]["b"] += room
+    picture["showlegend"] = True
+    high = picture["height"] - picture["margin"]["t"] - picture["margin"]["b"]
+    picture["legend"] |= {"orientation": "h", "x": 0, "xanchor": "left", "y": -46 / high, "yanchor": "top"}
+    picture["meta"].pop("legend", None)
 
 
 def layout(title: str = "", *, height: int, dark: bool = False, role: str = "chart", **more: Any) -> dict[str, Any]:
