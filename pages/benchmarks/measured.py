@@ -10,8 +10,9 @@ import streamlit as st
 from deconditioning.figures.studies.cost import cost_against_size
 from deconditioning.figures.studies.speed_ratios import plain_ratio, ratio_dots
 from deconditioning.studies.measurements import Measured, Measurement, all_measured
-from deconditioning.wording import number, readable
+from deconditioning.wording import number
 from pages.benchmarks import headlines
+from pages.benchmarks.words import told
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.page_layout import warnings
 from pages.kit.layout.theme import is_dark
@@ -41,7 +42,7 @@ TITLES = {
     "period_statistics": "Intervals of a period's statistics",
     "drawn_fields": "Intervals of drawn fields",
 }
-HEAD = ("Task", "Size", "Ours", "Yardstick", "Ratio", "Peak memory", "Device", "Accuracy")
+COLUMNS = ("Size", "Ours", "Yardstick", "Ratio", "Peak memory", "Device", "Accuracy")
 NUMBERS = ("Ours", "Yardstick", "Ratio", "Peak memory")
 _CSS = Path(__file__).with_name("measured.css")
 
@@ -112,8 +113,8 @@ def _topic(topic: Topic, measurements: list[Measured]) -> None:
             plotly_live(ratio_dots(single, dark=is_dark()), "ratios-all")
             st.markdown(
                 "Each dot is one problem size. It shows how many times more CPU time a plain implementation needs than "
-                "this software for the same result, on the same machine and in the same process. The table gives the "
-                "difference between the two results."
+                "this software on the same machine and in the same process. The last column of the table compares "
+                "the two results."
             )
         _scale(measurements)
         _table(measurements)
@@ -122,7 +123,7 @@ def _topic(topic: Topic, measurements: list[Measured]) -> None:
 def _ratios(measurements: list[Measured], *, single: bool) -> list[tuple[str, str, float]]:
     """What was done (a ``single`` task, or its whole benchmark), at which size, how many times faster."""
     return [
-        (readable(row.what) if single else _title(each), row.size, row.ratio)
+        (told(row.what) if single else _title(each), row.size, row.ratio)
         for each in measurements
         for row in each.rows
         if row.ratio is not None
@@ -136,7 +137,8 @@ def _scale(measurements: list[Measured]) -> None:
         plotly_live(cost_against_size(rows, dark=is_dark()), "scale")
         st.markdown(
             "The collapsed bound, conditioning and prediction with inducing points. Lines join sizes with the same "
-            "number of bags and targets; with a slope of 1 the cost is proportional to the number of pixels."
+            "number of bags and targets, a hollow diamond is a single size with more of them; with a slope of 1 the "
+            "cost is proportional to the number of pixels."
         )
 
 
@@ -152,32 +154,46 @@ def _title(each: Measured) -> str:
 
 
 def _table(measurements: list[Measured]) -> None:
-    head = "".join(f'<th scope="col"{_kind(name)}>{name}</th>' for name in HEAD)
-    body = "".join(_group(each) for each in measurements)
+    """All rows, without the columns that are empty in each of them."""
+    cells = [[_cells(row) for row in each.rows] for each in measurements]
+    shown = [name for name in COLUMNS if any(row[name] for rows in cells for row in rows)]
+    head = "".join(f'<th scope="col"{_kind(name)}>{name}</th>' for name in ("Task", *shown))
+    body = "".join(_group(each, rows, shown) for each, rows in zip(measurements, cells, strict=True))
     st.html(f'<div class="lab-measured"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>')
 
 
-def _group(each: Measured) -> str:
-    source = f"measured {each.date} by {each.command}"
+def _group(each: Measured, cells: list[dict[str, str]], shown: list[str]) -> str:
+    """Its title, with the note that all of its rows share, and the rows."""
+    notes = {row.note for row in each.rows}
+    shared = notes.pop() if len(notes) == 1 and len(each.rows) > 1 else ""
+    source = ". ".join(filter(None, (f"measured {each.date} by {each.command}", told(shared))))
     title = f"{escape(_title(each))}<small>{escape(source)}</small>"
-    return f'<tr class="head"><th colspan="{len(HEAD)}">{title}</th></tr>' + "".join(_line(row) for row in each.rows)
+    lines = (
+        _line(told(row.what), "" if shared else told(row.note), {name: of_row[name] for name in shown})
+        for row, of_row in zip(each.rows, cells, strict=True)
+    )
+    return f'<tr class="head"><th colspan="{len(shown) + 1}">{title}</th></tr>' + "".join(lines)
 
 
-def _line(row: Measurement) -> str:
+def _cells(row: Measurement) -> dict[str, str]:
+    """What stands in each column; empty where nothing was measured."""
     yardstick = "" if row.yardstick is None else _small(f"{number(row.yardstick)} {row.unit}", row.against)
-    cells = {
+    return {
         "Size": escape(row.size),
         "Ours": escape(f"{number(row.ours)} {row.unit}"),
         "Yardstick": yardstick,
         "Ratio": "" if row.ratio is None else plain_ratio(row.ratio),
         "Peak memory": "" if row.peak_mb is None else f"{row.peak_mb:,.0f} MB",
-        "Device": escape(row.device),
-        "Accuracy": escape(readable(row.accuracy)),
+        "Device": "" if row.device == "cpu" else escape(row.device),
+        "Accuracy": escape(told(row.accuracy)),
     }
+
+
+def _line(what: str, note: str, cells: dict[str, str]) -> str:
     shown = "".join(
         f'<td data-label="{name}"{_kind(name, empty=not text)}>{text or "–"}</td>' for name, text in cells.items()
     )
-    return f'<tr><th scope="row">{_small(readable(row.what), readable(row.note))}</th>{shown}</tr>'
+    return f'<tr><th scope="row">{_small(what, note)}</th>{shown}</tr>'
 
 
 def _small(text: str, under: str) -> str:

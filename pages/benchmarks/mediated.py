@@ -10,7 +10,7 @@ from deconditioning.models.defaults import CANDIDATES
 from deconditioning.studies.benchmark_table import table_rows
 from deconditioning.studies.downscaling.benchmark import CHOSEN, JOINT, MEDIATORS, chosen
 from deconditioning.wording import number, rounded
-from pages.kit.layout.escaping import MISSING
+from pages.kit.layout.table import show_table
 from pages.kit.runs.stored_results import FOLDER, stored
 
 FILE, _REGIME = "downscaling.json", "mediation.json"
@@ -28,13 +28,13 @@ def choice() -> str:
     first, other = (model_name(name) for name in CANDIDATES)
     worst = max(rmse / min(rmse, other) for rmse, other in pairs)
     sentence = (
-        f"; elsewhere the RMSE of its choice was at most {100 * (worst - 1):.0f} % higher than the other's"
+        f"; elsewhere its RMSE was at most {100 * (worst - 1):.0f} % higher than the other's"
         if right < len(pairs)
         else ""
     )
     return (
-        f"Between {first} and {other}, the test one scale up chose the one that is more accurate at the pixels in "
-        f"{right} of {len(pairs)} cases{sentence}."
+        f"Of {first} and {other}, the one with the smaller error one scale up, clearly smaller or not, is the more "
+        f"accurate one at the pixels in {right} of {len(pairs)} cases{sentence}."
     )
 
 
@@ -70,7 +70,7 @@ def show_regime() -> None:
     if not lines:
         return
     st.markdown("**When mediation helps**: synthetic fields, grouped by what the mediator depends on")
-    st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
+    show_table(lines)
     st.caption(
         "Mediator 0: it depends on the covariate alone; 1: on the target itself. Unexplained: sd of the part of the "
         "target that no covariate explains. RMSE and share of the truth in 95 % intervals are means over the seeds; "

@@ -14,12 +14,12 @@ from pages.kit.runs.mediated import lost
 from pages.kit.runs.run_panel import run_of
 
 TITLES = {
-    "ukv-645m": "UKV, 645 m, by altitude (K)",
-    "ukv-75m": "UKV, 75 m, by altitude (K)",
-    "era5-t2m": "ERA5, by surface pressure (K)",
-    "gdas-ttop": "GDAS cloud tops, by their pressure (K)",
-    "planets-2deg": "Synthetic planets, 90 × 180, by pressure (K)",
-    "planet-half-deg": "One synthetic planet of the paper's size, 360 × 720 (K)",
+    "ukv-645m": "UKV, 645 m, by altitude",
+    "ukv-75m": "UKV, 75 m, by altitude",
+    "era5-t2m": "ERA5, by surface pressure",
+    "gdas-ttop": "GDAS cloud tops, by their pressure",
+    "planets-2deg": "Synthetic planets, 90 × 180, by pressure",
+    "planet-half-deg": "One synthetic planet of the paper's size, 360 × 720",
 }
 
 

@@ -8,7 +8,7 @@ from deconditioning.downscaling.settings import AUTO
 from deconditioning.figures.colours import model_name
 from deconditioning.studies.downscaling.benchmark import expanded
 from deconditioning.studies.downscaling.peer_summary import PeerSummary, peer_summaries
-from pages.kit.layout.escaping import MISSING
+from pages.kit.layout.table import show_table
 from pages.kit.runs.stored_results import FOLDER, stored
 
 _FILE = "peers.json"
@@ -23,7 +23,7 @@ def show_peers() -> None:
     document = stored(_FILE)
     summaries = peer_summaries(expanded(document["rows"]), AUTO)
     st.markdown(f"**Beside other tools**, on {summaries[0].fields} real fields with half of the cells hidden:")
-    st.dataframe([_line(each) for each in summaries], hide_index=True, width="stretch", placeholder=MISSING)
+    show_table([_line(each) for each in summaries])
     if sentence := _as_accurate(summaries):
         st.markdown(sentence)
     st.caption(

@@ -17,8 +17,8 @@ from deconditioning.studies.downscaling.trust_summary import headline, trust_sum
 from deconditioning.wording import rounded
 from pages.benchmarks.peers import show_peers
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.layout.escaping import MISSING
 from pages.kit.layout.page_layout import lead
+from pages.kit.layout.table import show_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.benchmark_table import spread
 from pages.kit.runs.stored_results import FOLDER, stored
@@ -41,7 +41,8 @@ def real_fields(rows: list[dict[str, Any]]) -> list[str]:
         summary = trust_summary(chosen, AUTO, SINGLE[matched])
         if summary is not None:
             fields = len({row["case"] for row in chosen if row["scores"]})
-            sentences.append(headline(f"{name}, default model, {fields} real fields", summary))
+            once = ", one run each" if summary.runs == fields else ""
+            sentences.append(headline(f"{name}, default model, {fields} real fields{once}", summary))
     return sentences
 
 
@@ -60,15 +61,10 @@ def show_trust() -> None:
     warned = Counter((row["case"], row["model"]) for row in document["rows"] if row.get("warned"))
     lines = [_line(case, entry, models, warned) for case, models in groups.items() for entry in models]
     usual = model_name(usual_model(True, True).name)
-    st.dataframe(
-        [_without_name(line) for line in lines if line.get("Model") == usual],
-        hide_index=True,
-        width="stretch",
-        placeholder=MISSING,
-    )
+    show_table([_without_name(line) for line in lines if line.get("Model") == usual])
     st.caption(
-        "RMSE and CRPS are in K. UKV: weather model of the UK Met Office; ERA5: reanalysis of ECMWF; GDAS: analysis of "
-        "the US weather service (NCEP)."
+        "UKV: weather model of the UK Met Office; ERA5: reanalysis of ECMWF; GDAS: analysis of the US weather service "
+        "(NCEP)."
     )
     show_peers()
     with st.expander("All models, and what the columns mean"):
@@ -123,7 +119,7 @@ def _without_name(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _everything(document: dict[str, Any], lines: list[dict[str, Any]]) -> None:
-    st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
+    show_table(lines)
     st.caption(
         f"Means over the draws (stored; made by `{document['command']}`, measured with version {document['version']}). "
         "Half of the cells are "
@@ -141,8 +137,8 @@ def _choice(rows: list[dict[str, Any]]) -> str:
     if not pairs:
         return ""
     return (
-        " The test one scale up, which needs no fine truth, chose the more accurate of two methods in "
-        f"{right} of {pairs} comparisons."
+        " Of two methods, the one with the smaller error one scale up is the more accurate one at the pixels in "
+        f"{right} of {pairs} comparisons, counting those in which the app leaves the question open."
     )
 
 
@@ -185,9 +181,9 @@ def _line(
     return {
         "Data": TITLES[case],
         "Model": model_name(entry["model"]),
-        "RMSE": spread(mean, entry["sd"]),
+        "RMSE, K": spread(mean, entry["sd"]),
         "RMSE relative to bilinear": f"{100 * mean / bilinear:.0f} %" if mean is not None and bilinear else "–",
-        "CRPS": rounded(means["crps"]) if means.get("crps") is not None else "–",
+        "CRPS, K": rounded(means["crps"]) if means.get("crps") is not None else "–",
         "Coverage of 50 %": share("coverage50"),
         "Coverage of 95 %": share("coverage95"),
         "CPU time, s": f"{entry['seconds']:.1f}" if fitted else "–",

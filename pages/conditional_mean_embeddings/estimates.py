@@ -189,7 +189,7 @@ def _scores(result: Comparison) -> None:
         columns=("of E[X | Y = y]", "of μ(x, y)"),
         names={"cme": "Standard", "shrinkage_cmp": "Shrinkage"},
         caption=f"RMSE against the truth, for y from {first} to {last}. At the ends there are few groups, and "
-        "both estimates are over-smoothed",
+        "both estimates are over-smoothed.",
     )
 
 

@@ -13,7 +13,7 @@ from deconditioning.distribution_regression.subjects import Subjects
 from deconditioning.figures.colours import model_name
 from deconditioning.figures.studies.distribution_regression import link_plot, predicted_plot, ridge_plot
 from deconditioning.figures.studies.one_dimension import function_plot
-from deconditioning.figures.style import Figure
+from deconditioning.figures.style import Figure, legend_below
 from deconditioning.studies.distribution_regression.compare import Comparison, Prepared, compare, find_link, ridges
 from deconditioning.studies.distribution_regression.settings import LinkSettings, ValidationSettings
 from deconditioning.studies.distribution_regression.study import MethodSettings
@@ -33,6 +33,8 @@ from pages.kit.runs.stored_results import stored
 
 #: The stored table of the stand-in.
 _STAND_IN = "distribution_regression_stand_in.json"
+#: The share of the outcomes' variance that must be predictable at best for predictions of single subjects to be of use.
+_FORETOLD = 0.5
 ROUTES = {
     Route.CHEBYSHEV: "Chebyshev interpolation at {nodes} nodes, error {error}",
     Route.SORTED: "sorting, exact",
@@ -138,10 +140,13 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
             f"Single outcomes are hard to predict: R² for held-out subjects is {signed(r2, 2)}; with the true curve "
             f"and every distribution known it would be {ceiling:.2f}."
         )
+        if ceiling < _FORETOLD:
+            single += " Use the regression to learn the curve, not to predict single subjects."
         compared = (
-            f"The risk of density estimation is {risks['kde']:.4f}. That of Bayesian distribution regression (BDR) is "
-            f"{risks['bdr10']:.4f} with 10 landmarks, {risks['bdr50']:.4f} with 50, and {risks['shrunk']:.4f} with 50 "
-            "and the Gaussian process's prior."
+            f"The risk of density estimation is {risks['kde']:.4f}. Bayesian distribution regression (BDR) represents "
+            "the curve by kernels at a few values of x, the landmarks: its risk is "
+            f"{risks['bdr10']:.4f} with 10, {risks['bdr50']:.4f} with 50, and {risks['shrunk']:.4f} with 50 and the "
+            "Gaussian process's prior."
         )
         st.markdown(f"{single} {compared}")
 
@@ -207,11 +212,13 @@ def _function(chosen: Chosen, result: Comparison, model: Model, dark: bool) -> F
         float((posterior.mean - 2 * posterior.sd).min()),
         float((posterior.mean + 2 * posterior.sd).max()),
     )
-    return function_plot(
+    figure = function_plot(
         result.at, posterior.mean, posterior.sd, lines, title="Effect of a measurement", model="gpdr",
         name="Gaussian process ±2 sd", labels=(chosen.prepared.subjects.columns[0], label),
         limits=None if known else (low, high), height=380, dark=dark,
     )  # fmt: skip
+    legend_below(figure["layout"])
+    return figure
 
 
 def table(result: Comparison, scores: dict[str, Validated], how: ValidationSettings) -> None:
@@ -226,9 +233,7 @@ def table(result: Comparison, scores: dict[str, Validated], how: ValidationSetti
             "r2_low": low if how.repeats > 1 else None, "r2_high": high if how.repeats > 1 else None,
             "noise": curve.noise if curve and several else None, "ms": 1000 * curve.seconds if curve else None,
         }  # fmt: skip
-    score_table(
-        rows, columns=("posterior_risk", "r2", "r2_low", "r2_high", "noise", "ms"), caption=_caption(how)
-    )  # fmt: skip
+    score_table(rows, columns=("posterior_risk", "r2", "r2_low", "r2_high", "noise", "ms"), caption=_caption(how))
     if result.embeddings is not None:
         st.caption(_shrinkage(*result.embeddings))
     if result.drawn is not None:
@@ -249,14 +254,14 @@ def _shrinkage(scale: float, smallest: float, largest: float) -> str:
 
 def _caption(how: ValidationSettings) -> str:
     learned = (
-        "kernel and noise are learned in every fold"
+        "Kernel and noise are learned in every fold."
         if how.nested
-        else "hyperparameters as set; those that were learned saw all outcomes, including the held-out ones"
+        else "The hyperparameters are as set: those that were learned saw all outcomes, the held-out ones too."
     )
     times = "one partition"
     if how.repeats > 1:
         times = f"{how.repeats} partitions (the interval is over the partitions only)"
-    return f"R² of the full-rank fit from 5-fold cross-validation on {times}; {learned}"
+    return f"R² of the full-rank fit from 5-fold cross-validation on {times}. {learned}"
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
@@ -326,10 +331,9 @@ M_{{ij}} = \tfrac1{{m_i m_j}}\textstyle\sum_{{uv}} K(x_{{iu}}, x_{{jv}})$$
 
 $K$: lengthscale {number(settings.lengthscale)}, variance {number(settings.variance)}. {rank} {_sums(result)}
 With an intercept or covariates, β has a flat prior, and f is conditioned on the part of the outcomes that they cannot
-explain. Density
-estimation replaces the measurements by Gaussian kernel estimates (21). *Landmarks*, Bayesian linear regression (BLR),
-represents f by the kernel at 10 or 50 landmarks $u$ with independent weights α. Functional linear regression treats
-the order of the measurements as time. The paper calls the Gaussian process GPDR (GP distribution regression).
+explain. Density estimation replaces the measurements by Gaussian kernel estimates (21). Bayesian linear regression
+(BLR) represents f by the kernel at 10 or 50 landmarks $u$ with independent weights α. Functional linear regression
+treats the order of the measurements as time. The paper calls the Gaussian process GPDR (GP distribution regression).
 
 Bayesian distribution regression (BDR) estimates an embedding $\mu_i(u) = E_{{z_i}}K(\cdot, u)$ from
 its $m_i$ measurements; the fewer, the more it is shrunk:

@@ -14,8 +14,8 @@ from deconditioning.wording import signed
 from pages.distribution_regression import paper_results
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
-from pages.kit.layout.escaping import MISSING
 from pages.kit.layout.page_layout import explain, refusals
+from pages.kit.layout.table import show_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
 from pages.kit.session import Key
@@ -120,7 +120,7 @@ def _below(document: dict[str, Any], curves: dict[str, Any], along: str, fixed: 
         st.caption(f"{'; '.join(told)}.")
     with st.expander("Mean risks, compared over the same runs"):
         rows = [row for name in curves if name != "gpdr" for row in _compared(document, name, along, fixed)]
-        st.dataframe(rows, hide_index=True, width="stretch", placeholder=MISSING)
+        show_table(rows)
     settings = document["settings"]
     runs = f"{settings['seeds'][0]}-{settings['seeds'][-1]}"
     command = (

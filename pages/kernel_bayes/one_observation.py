@@ -160,5 +160,5 @@ def table(result: dict[str, Answer], exact: np.ndarray) -> None:
         columns=("distance", "ms"),
         names=TITLES,
         caption=f"Distance of the posterior mean from the exact one. ABC runs {ABC_DRAWS:,} additional simulations; "
-        "kernel Bayes' rule runs none, and is useful if only examples are available",
+        "kernel Bayes' rule runs none, and is useful if only examples are available.",
     )

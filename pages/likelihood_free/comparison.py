@@ -67,11 +67,18 @@ def comparison() -> None:
         "**contains θ**: the share of true parameters inside the 95 % intervals, for data simulated at θ drawn from "
         f"the prior ({len(drawn['settings']['seeds'])} data sets in the first table, "
         f"{len(predators['settings']['seeds'])} with four parameters each in the second); the nominal value is 95 %. "
-        "**share of prior**: the width of the interval in log θ relative to that of the prior. Stored; made by "
+        "**share of prior**: the width of the interval in log θ relative to that of the prior. **runs**: runs of the "
+        f"simulator per data set{_discarded(predators['results'])}. Stored; made by "
         f"`{exponential['settings']['command']} --json FILE`, for **contains θ** in the first table with `--seeds "
         f"0-{len(drawn['settings']['seeds']) - 1} --drawn`, in the second with `--problem lotka-volterra --simulations "
         f"{predators['settings']['simulations'][0]} --drawn`."
     )
+
+
+def _discarded(rows: Rows) -> str:
+    """How many runs of the simulator were not used, in the median over data sets."""
+    many = median(row["discarded"] for row in rows if row["model"] == "dme")
+    return f"; of predators and prey, {many:,.0f} of them reached 10,000 events and were discarded and repeated"
 
 
 def lesson(exponential: Rows, predators: Rows) -> str:

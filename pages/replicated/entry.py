@@ -20,6 +20,8 @@ MARKS = {
     Verdict.ELSEWHERE: ("none", "◇"),
     Verdict.DRAWING: ("none", "▫"),
 }
+#: Verdicts of several claims, where the verb is another one.
+PLURAL = {Verdict.HOLDS: "hold", Verdict.PARTLY: "hold partly", Verdict.FAILS: "do not hold"}
 _CODE = re.compile(r"`([^`]+)`")
 
 
@@ -56,8 +58,8 @@ def _class(verdict: Verdict, count: int) -> str:
 def folded(claims: Sequence[Claim]) -> str:
     """How many claims of a text have which verdict, as the head of a fold."""
     counts = Counter(claim.verdict for claim in claims)
-    parts = [f"{MARKS[verdict][1]} {count} {verdict}" for verdict in Verdict
-             if (count := counts[verdict])]  # fmt: skip
+    parts = [f"{MARKS[verdict][1]} {count} {verdict if count == 1 else PLURAL.get(verdict, verdict)}"
+             for verdict in Verdict if (count := counts[verdict])]  # fmt: skip
     return " · ".join(parts)
 
 
@@ -89,7 +91,7 @@ def block(claim: Claim, known: set[str]) -> str:
         requested = "".join(
             f'<li class="lab-{"yes" if holds else "no"}">'
             f'<b role="img" aria-label="{"holds" if holds else "does not hold"}:">{"✓" if holds else "✗"}</b> '
-            f"{escape(_read(_capital(says), known))}</li>"
+            f"{escape(_capital(_read(says, known)))}</li>"
             for says, holds in claim.answers
         )
         parts.append(f"<ul>{requested}</ul>")
@@ -114,7 +116,7 @@ def _unbroken(command: str) -> str:
 
 
 def _capital(text: str) -> str:
-    """A comparison as it begins: with a capital letter, as all of them."""
+    """A text with a capital letter at its beginning, where an abbreviation may just have been spelt out."""
     return f"{text[:1].upper()}{text[1:]}"
 
 
@@ -123,5 +125,5 @@ def _read(text: str, known: set[str]) -> str:
 
 
 def _line(label: str, text: str, known: set[str]) -> str:
-    marked = _CODE.sub(r"<code>\1</code>", escape(_read(text, known)))
+    marked = _CODE.sub(r"<code>\1</code>", escape(_capital(_read(text, known))))
     return f"<p><b>{label}</b> {marked}</p>" if label else f"<p>{marked}</p>"

@@ -29,11 +29,13 @@ def test_every_part_is_a_line_that_names_its_slope_and_a_size_alone_is_a_mark(da
     rows = measured(1000) + measured(100_000) + measured(10_000) + measured(100_000, 5000, 10_000)
     figure = cost_against_size(rows, dark=dark)
     named = {trace["name"]: trace for trace in figure["data"] if trace["showlegend"]}
-    assert set(named) == {f"{part}, slope 1.00" for part in PARTS} | {"peak memory, slope 0.50"}
+    alone = "5,000 bags, 10,000 targets"
+    assert set(named) == {f"{part}, slope 1.00" for part in PARTS} | {"peak memory, slope 0.50", alone}
+    assert named[alone]["marker"]["symbol"] == "diamond-open"
     line = named["prediction, slope 1.00"]
     assert decoded(line["x"]).tolist() == [1000, 10_000, 100_000]
     assert decoded(line["y"]) == pytest.approx([0.04, 0.4, 4.0])
-    marks = [trace for trace in figure["data"] if trace["mode"] == "markers"]
+    marks = [trace for trace in figure["data"] if trace["mode"] == "markers" and trace is not named[alone]]
     assert len(marks) == len(PARTS) + 1 and "5,000 bags, 10,000 targets" in marks[0]["hovertemplate"]
     assert named["peak memory, slope 0.50"]["yaxis"] == "y2" and "slope 1.00" in figure["layout"]["meta"]["alt"]
     import plotly.graph_objects as go

@@ -53,7 +53,7 @@ def test_it_opens_on_headlines_and_everything_else_is_folded(page: AppTest):
     said = " ".join(block.value for block in page.caption)
     assert "made by `deconditioning benchmark downscaling" in said
     table = page.expander[1].dataframe[0].value
-    assert {"Model", "RMSE", "SSIM", "CRPS", "Coverage of 95 %"} <= set(table.columns)
+    assert {"Model", "RMSE, K", "SSIM", "CRPS, K", "Coverage of 95 %"} <= set(table.columns)
     assert {"Shrinkage CMP", "Variational CMP", "VBAgg", "Bicubic"} <= set(table["Model"])
 
 
@@ -121,12 +121,12 @@ def test_trust_is_told_by_its_stored_rows(page: AppTest):
     mine = [row["scores"] for row in kept if (row["case"], row["model"]) == ("era5-t2m-matched", "area_to_point_gp")]
     plain = [row["scores"]["rmse"] for row in kept if row["case"] == "era5-t2m-matched" and "more" in row]
     table = page.expander[0].dataframe[0].value
-    assert (
-        list(page.dataframe[0].value["Data"]) == list(dict.fromkeys(table["Data"]))
-        and "RMSE" in page.dataframe[0].value
-    )
+    assert list(page.dataframe[0].value["Data"]) == list(dict.fromkeys(table["Data"])) and {
+        "RMSE, K",
+        "CRPS, K",
+    } <= set(page.dataframe[0].value)
     (line,) = table[table["Data"].str.startswith("ERA5") & (table["Model"] == "Area-to-point GP")].to_dict("records")
-    assert len(mine) == len(plain) == 5 and line["RMSE"].startswith(f"{mean(s['rmse'] for s in mine):#.3g} ± ")
+    assert len(mine) == len(plain) == 5 and line["RMSE, K"].startswith(f"{mean(s['rmse'] for s in mine):#.3g} ± ")
     assert line["RMSE relative to bilinear"] == f"{100 * mean(s['rmse'] for s in mine) / mean(plain):.0f} %"
     assert line["Coverage of 95 %"] == f"{100 * mean(s['coverage95'] for s in mine):.0f} %"
     assert line["Warnings"] == "0 of 5" and not any(
@@ -159,11 +159,14 @@ def test_it_opens_with_how_far_the_default_can_be_trusted(page: AppTest):
 
 
 def test_the_headline_of_a_room_is_that_of_its_rows(page: AppTest):
-    rows = json.loads((ROOT / "tests" / "benchmarks" / "results" / "load.json").read_text())["rows"]
-    longest = max(row["ours"] for row in rows if "Health" in row["what"])
+    load, lesson = rows("load"), rows("lesson")
+    longest = max(row["ours"] for row in load if "Health" in row["what"])
     (said,) = (block.value for block in page.markdown if "people who arrive at once" in block.value)
-    assert said.startswith(f"{next(row['size'] for row in rows).split()[0]} people")
+    assert said.startswith(f"{next(row['size'] for row in load).split()[0]} people")
     assert f"always answered within {longest:.2g} s" in said
+    late = re.search(r"p95 ([\d,]+) ms", next(r["accuracy"] for r in lesson if "as asked" in r["what"]))[1]
+    minutes, seconds = divmod(round(float(late.replace(",", "")) / 1000), 60)
+    assert f"One in twenty waits {minutes} min {seconds} s or longer for this." in said
 
 
 def test_the_accuracy_headline_is_that_of_the_stored_rows(page: AppTest):
@@ -174,8 +177,8 @@ def test_the_accuracy_headline_is_that_of_the_stored_rows(page: AppTest):
     plain = min(mean(row["more"][name]["rmse"] for row in interpolated) for name in ("bilinear", "bicubic"))
     best = min(by_model.values(), key=lambda found: mean(row["scores"]["rmse"] for row in found))
     line = page.dataframe[3].value.iloc[0]
-    assert line["RMSE"].startswith(f"{mean(row['scores']['rmse'] for row in best):#.3g} ±")
-    assert line["its RMSE"].startswith(f"{plain:#.3g} ±")
+    assert line["RMSE, K"].startswith(f"{mean(row['scores']['rmse'] for row in best):#.3g} ±")
+    assert line["Its RMSE, K"].startswith(f"{plain:#.3g} ±")
     assert line["Coverage of 95 %"] == f"{100 * mean(row['scores']['coverage95'] for row in best):.0f} %"
 
 
@@ -185,6 +188,11 @@ def test_the_headlines_are_those_of_the_stored_rows():
     ratios = [r["yardstick"] / r["ours"] for name in plain for r in rows(name) if r["yardstick"] is not None]
     said = headlines.compared_with_plain([measured(RESULTS / f"{name}.json") for name in plain])
     assert f"with a median of {median(ratios):.0f}×" in said and f"{len(ratios)} measurements" in said
+    (other,) = {row["against"] for row in rows("full_size")}
+    assert f"another model, the {other}, and less accurate" in said and "equally or less accurate" in said
+    for row in rows("full_size"):
+        ours, theirs = map(float, re.match(r"rmse ([\d.]+) \(([\d.]+)\)", row["accuracy"]).groups())
+        assert ours < theirs
     told = re.findall(r"([\d.]+) (m?s)\b", headlines.waiting([measured(RESULTS / "latency.json")]))
     times = [float(value) / {"s": 1, "ms": 1000}[unit] for value, unit in told]
     toys = [r["ours"] / 1000 for r in rows("latency") if r["what"] == "New picture"][1:]
@@ -209,6 +217,21 @@ def test_when_mediation_helps_is_told_by_its_stored_rows(page: AppTest):
             rmse, inside = mean(row["rmse"] for row in mine), mean(row["coverage95"] for row in mine)
             assert line[name] == f"{rmse:#.3g} ({100 * inside:.0f} %)"
     assert any("mediation helps if the mediator depends on the covariates" in block.value for block in page.markdown)
+
+
+def test_numbers_are_right_aligned_and_every_count_of_one_scale_up_says_what_it_counts(page: AppTest) -> None:
+    """Each column of the first tables but those of words; three counts, of which two take every order as a choice."""
+    for table in page.dataframe:
+        columns = json.loads(table.proto.columns)
+        right = {name for name, given in columns.items() if given.get("alignment") == "right"}
+        for name, texts in table.value.items():
+            filled = [text for text in texts if isinstance(text, str) and text not in ("", "–")]
+            assert (name in right) == (bool(filled) and all(text.lstrip("<− ")[0].isdigit() for text in filled)), name
+    every = page.expander[0].caption[0].value + " ".join(block.value for block in page.markdown)
+    assert "counting those in which the app leaves the question open" in every and "clearly smaller or not" in every
+    assert (
+        every.count("16 real fields, one run each") == 2 and every.count("in the others it left the question open") == 2
+    )
 
 
 def test_what_one_scale_up_chose_is_counted(page: AppTest):
@@ -243,7 +266,7 @@ def test_the_figure_of_real_fields_shows_the_stored_rows(page: AppTest):
     assert fields == figures[1]["layout"]["yaxis"]["ticktext"]
     mine = [row for row in stored if row["model"] == "area_to_point_gp"]
     for case, title in trust.TITLES.items():
-        at = left["y"].index(fields.index(title.removesuffix(" (K)")))
+        at = left["y"].index(fields.index(title))
         rows_of = [row for row in mine if row["case"] == case]
         own = mean(row["scores"]["rmse"] for row in rows_of)
         plain = mean(row["more"]["bilinear"]["rmse"] for row in stored if row["case"] == case and "more" in row)

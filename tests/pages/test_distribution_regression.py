@@ -43,8 +43,11 @@ def test_it_opens_finished_beside_the_stored_risks(page):
         and "Chebyshev interpolation" in said
     )
     assert "Measured slopes in n" in said and "--seeds 0-99" in said
+    assert "with the true curve and every distribution known it would be 0." in said
+    assert "to learn the curve, not to predict single subjects" in said
     assert all(
-        name in scores(page) for name in ("Gaussian process", "Density estimation", "50 landmarks", "Functional linear")
+        name in scores(page)
+        for name in ("Gaussian process", "Density estimation", "BLR, 50 landmarks", "Functional linear")
     )
 
 
@@ -177,3 +180,12 @@ def test_clusters_follow_their_controls(page):
     page.slider(key="d-c-rho").set_value(1.0).run()
     risks = re.search(r"clusters: \*\*([\d.]+)\*\* \(ρ = 1\); one for all ([\d.]+)", words(page))
     assert risks is not None and risks[1] == risks[2]
+
+
+def test_the_axes_of_the_three_charts_are_equally_high(page):
+    """Height less margins: the legend stands below, and no chart keeps equal units."""
+    figures = page.session_state["_seen"].figures
+    layouts = [json.loads(figures[key].text)["layout"] for key in ("d-ridges", "d-function", "d-predicted")]
+    high = {each["height"] - each["margin"]["t"] - each["margin"]["b"] for each in layouts}
+    assert len(high) == 1 and not any("scaleanchor" in each["yaxis"] or each["meta"].get("aspect") for each in layouts)
+    assert layouts[1]["legend"]["orientation"] == "h" and layouts[1]["legend"]["y"] < 0

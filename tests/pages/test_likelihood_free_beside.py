@@ -79,6 +79,11 @@ def test_the_stored_comparison_is_that_of_its_files(open_page) -> None:
         assert [in_numbers(cell) for cell in left[TITLES[method]][:3]] == pytest.approx(wanted, rel=0.06)
         held = mean(row["scores"]["holds"] for row in rows["predators"])
         assert in_numbers(right[TITLES[method]][2]) == pytest.approx(held, rel=0.06)
+        assert right[TITLES[method]][3] == f"{median(row['used'] for row in rows['predators'] if row['scores']):,.0f}"
+    once = [row for row in predators if row["model"] == METHODS[0]]
+    discarded, kept = median(row["discarded"] for row in once), once[0]["simulations"]
+    assert right[TITLES[METHODS[0]]][3] == f"{kept + discarded:,.0f}"
+    assert any(f"{discarded:,.0f} of them reached 10,000 events" in block.value for block in page.caption)
 
 
 def test_the_gap_of_theorem_6_1_stands_with_the_equation(open_page) -> None:

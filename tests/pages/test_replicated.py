@@ -11,7 +11,7 @@ from deconditioning.abbreviations import spelt_out
 from deconditioning.studies.replicated.claims import Claim, Verdict, load
 from deconditioning.studies.replicated.numbers import FOLDER
 from pages.kit.runs.mediated import lost
-from pages.replicated.entry import block
+from pages.replicated.entry import block, folded
 
 FOUND = load()
 CARDS = [claim for claim in FOUND.claims if claim.verdict != Verdict.DRAWING]
@@ -87,3 +87,20 @@ def test_a_result_is_called_the_same_in_the_filter_and_above_the_counts(page: Ap
     options = page.segmented_control(key="rp-verdict").options
     (table,) = [part.proto.body for part in page.get("html") if "<table aria-label" in part.proto.body]
     assert options[1:] == [str(verdict) for verdict in Verdict] and all(f"</i>{name}</th>" in table for name in Verdict)
+
+
+def test_every_sentence_begins_with_a_capital_and_several_claims_have_their_verb(page: AppTest) -> None:
+    """Also where an abbreviation at the beginning is spelt out: "Conditional mean process (CMP) …"."""
+    for card in claims(page):
+        for text in re.findall(r"<p>(?:<b>[^<]*</b> )?(.)|</b> ([^<]*)</li>", card):
+            first = "".join(text)[0]
+            assert first == first.upper(), card
+    heads = [folded([each for each in CARDS if each.text == text]) for text in FOUND.texts]
+    assert not re.search(r"([2-9]|\d\d) (holds|does)", " ".join(heads)) and re.search(r"[2-9] hold\b", " ".join(heads))
+
+
+def test_the_limit_of_a_small_difference_is_said_to_be_ours() -> None:
+    mine = [claim for claim in CARDS if any("apart < 0.1" in each.comparison for each in claim.comparisons)]
+    assert [claim.item for claim in mine] == ["Figure 4", "Figure 5", "Figure 6", "Figure 7"]
+    assert "0.1 is ours" in mine[0].why and "a tenth of the largest value of an embedding" in str(mine[0].answers)
+    assert all("as for figure 4" in str(claim.answers) for claim in mine[1:])

@@ -75,13 +75,6 @@ def rimmed_line(x: np.ndarray, y: np.ndarray, *, width: float, **more: Any) -> l
     ]
 
 
-def rimmed_frame(x0: float, x1: float, y0: float, y1: float, **more: Any) -> list[dict[str, Any]]:
-    """The shapes of a dark frame on a wider light one, to be seen on any colour of a map."""
-    both = {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1}
-    wide, thin = ({"line": {"color": colour, "width": width}} for colour, width in ((LIGHT, 4), (DARK, 1.8)))
-    return [both | wide | more, both | thin]
-
-
 def upright(at: float, line: dict[str, Any]) -> dict[str, Any]:
     """An upright line over the whole height of a picture."""
     return {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": line}
@@ -117,10 +110,14 @@ def power(value: float) -> str:
 
 
 def _few_ticks(low: float, high: float) -> dict[str, Any]:
-    """Ticks of a short log axis at 1, 2 and 5 times the powers of ten; plotly's own if fewer than three."""
+    """Ticks of a short log axis at 1, 2 and 5 times the powers of ten, if these are fewer than three at 3 times them,
+    too; plotly's own if there are still fewer."""
     powers = range(math.floor(low), math.ceil(high) + 1)
-    places = [m * 10.0**p for p in powers for m in (1, 2, 5) if low - 0.02 <= math.log10(m * 10.0**p) <= high + 0.02]
-    return {"tickvals": places, "ticktext": [number(at) for at in places]} if len(places) > 2 else {"nticks": 6}
+    for digits in ((1, 2, 5), (1, 2, 3, 5)):
+        places = [m * 10.0**p for p in powers for m in digits if low - 0.02 <= math.log10(m * 10.0**p) <= high + 0.02]
+        if len(places) > 2:
+            return {"tickvals": places, "ticktext": [number(at) for at in places]}
+    return {"nticks": 6}
 
 
 def hover_numbers(values: np.ndarray, before: str = "", after: str = "", digits: int = 3) -> dict[str, Any]:
@@ -137,6 +134,17 @@ def legend_on_the_right(picture: dict[str, Any]) -> None:
     picture["legend"] |= {"orientation": "v", "x": 1.02, "xanchor": "left", "y": 1, "yanchor": "top"}
     picture["legend"]["font"] = {"size": 12}
     picture["meta"]["legend"] = "beside"
+
+
+def legend_below(picture: dict[str, Any], room: int = 70) -> None:
+    """Put the legend of a layout below its axes at every width, where the picture grows by ``room`` pixels: its axes
+    stay as high as those of pictures beside it that have none."""
+    picture["height"] += room
+    picture["margin"]["b"] += room
+    picture["showlegend"] = True
+    high = picture["height"] - picture["margin"]["t"] - picture["margin"]["b"]
+    picture["legend"] |= {"orientation": "h", "x": 0, "xanchor": "left", "y": -46 / high, "yanchor": "top"}
+    picture["meta"].pop("legend", None)
 
 
 def layout(title: str = "", *, height: int, dark: bool = False, role: str = "chart", **more: Any) -> dict[str, Any]:

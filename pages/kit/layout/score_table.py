@@ -16,6 +16,8 @@ _WEIGHTED = "<small>area-weighted</small>"
 _PLAIN = 1e-4
 #: Scores that are shares of the truth or of parameters, written in per cent.
 _SHARES = ("coverage", "contains")
+#: Scores that are counts, written without decimals.
+_COUNTS = ("runs",)
 #: The scores of a field that are shown at first, those of all pixels by area where the pixels differ in size.
 MAIN_SCORES = ("rmse", "crps", "coverage95", "ssim", "pearson", "bias")
 
@@ -132,13 +134,15 @@ def _best(scores: Mapping[str, Mapping[str, float | None]], name: str, texts: Ma
 
 
 def _cell(row: Mapping[str, float | None], name: str, digits: int) -> str:
-    """A score as text, with the zeros at its end; coverage in per cent; a bias that is rounding error beside the RMSE
-    is 0."""
+    """A score as text, with the zeros at its end; coverage in per cent; counts whole; a bias that is rounding error
+    beside the RMSE is 0."""
     value = row.get(name)
     if value is None or value != value:
         return "–"
     if name.startswith(_SHARES):
         return f"{100 * value:.0f} %"
+    if name in _COUNTS:
+        return f"{value:,.0f}"
     if name.startswith("bias") and abs(value) < 1e-5 * (row.get("rmse") or 0.0):
         return "0"
     return rounded(value, digits) if abs(value) < 100 else signed(value, 1)

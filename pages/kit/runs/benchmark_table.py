@@ -16,12 +16,14 @@ from deconditioning.studies.downscaling.benchmark import expanded
 from deconditioning.studies.run_content import benchmark_rows
 from deconditioning.wording import rounded
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.layout.escaping import MISSING, sentence_of
+from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.table import show_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.run_panel import begin_run, follow, is_busy, outcome, run_of, show_duration
+from pages.kit.runs.score_names import WITH_UNITS
 from pages.kit.runs.stored_results import FOLDER, stored
 
-SHORT = {"mae": "MAE", "pearson": "r", "ssim": "SSIM", "crps": "CRPS", "coverage95": "Coverage of 95 %"}
+SHORT = {"rmse": "RMSE", "mae": "MAE", "pearson": "r", "ssim": "SSIM", "crps": "CRPS", "coverage95": "Coverage of 95 %"}
 #: What the columns of some of them mean.
 _MEANINGS = {
     "pearson": "r: Pearson correlation.",
@@ -92,9 +94,9 @@ def headline(table: BenchmarkTable) -> None:
             {
                 "Data": table.groups[value],
                 "Most accurate model": model_name(best["model"]),
-                "RMSE": spread(best["mean"], best["sd"]),
+                _with_units(table, "rmse"): spread(best["mean"], best["sd"]),
                 "Best interpolation": model_name(plain["model"]),
-                "its RMSE": spread(plain["mean"], plain["sd"]),
+                f"Its {_with_units(table, 'rmse')}": spread(plain["mean"], plain["sd"]),
                 "Coverage of 95 %": f"{100 * held[-1]:.0f} %",
                 "Seeds": group.seeds,
             }
@@ -105,7 +107,7 @@ def headline(table: BenchmarkTable) -> None:
         f"The RMSE of the most accurate model is {share} of that of the best interpolation; its 95 % intervals contain "
         f"{inside} of the truth{narrow}."
     )
-    st.dataframe(lines, hide_index=True, width="stretch", placeholder=MISSING)
+    show_table(lines)
 
 
 def mediation(table: BenchmarkTable) -> str:
@@ -226,19 +228,27 @@ def _one(table: BenchmarkTable, group: Group, value: str, left: Any, right: Any)
     figure = model_dots(group.models, title=table.groups[value], score=score, dark=is_dark())
     with left:
         plotly_live(figure, f"dots-{table.task}-{value}")
-    right.dataframe([_line(table, row) for row in group.models], hide_index=True, width="stretch")
+    with right:
+        show_table([_line(table, row) for row in group.models])
 
 
 def _line(table: BenchmarkTable, row: dict[str, Any]) -> dict[str, Any]:
-    line: dict[str, Any] = {"Model": model_name(row["model"]), "RMSE": spread(row["mean"], row["sd"])}
+    rmse = _with_units(table, "rmse")
+    line: dict[str, Any] = {"Model": model_name(row["model"]), rmse: spread(row["mean"], row["sd"])}
     if table.paper:
-        line["RMSE, paper"] = "–" if not row["paper"] else spread(*row["paper"])
+        line[f"{rmse}, paper"] = "–" if not row["paper"] else spread(*row["paper"])
     for name in table.scores:
         result = row["means"].get(name)
         shown = "–" if result is None else f"{100 * result:.0f} %" if name.startswith("coverage") else rounded(result)
-        line[SHORT[name]] = shown
+        line[_with_units(table, name)] = shown
     line["CPU s"] = "–" if row["seconds"] is None else f"{row['seconds']:.1f}"
     return line
+
+
+def _with_units(table: BenchmarkTable, score: str) -> str:
+    """A score as the head of a column, with its units."""
+    units = f", {table.units}" if table.units and score in WITH_UNITS else ""
+    return f"{SHORT[score]}{units}"
 
 
 def spread(mean: float | None, sd: float | None) -> str:
@@ -254,7 +264,7 @@ def _significance(table: BenchmarkTable, groups: Mapping[str, Group]) -> None:
     st.markdown("**Significant differences in RMSE**\n\n" + "\n".join(lines))
     tests = [_test(table, group, value, pair) for value, group in groups.items() for pair in group.pairs]
     with st.expander("All significance tests"):
-        st.dataframe(tests, hide_index=True, width="stretch", placeholder=MISSING)
+        show_table(tests)
     st.caption(
         "Wilcoxon's signed-rank test over the seeds, two-sided, of each model against one: the default where it is a "
         "candidate. A difference is significant if p is below 0.05 after Holm's correction for these tests."

@@ -11,7 +11,7 @@ from deconditioning.fields.grids.grid import Grid, make_grid
 from deconditioning.figures.map_canvas import drawn_on_canvas, map_canvas_script
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
-from deconditioning.figures.style import rimmed_frame, rimmed_line
+from deconditioning.figures.style import rimmed_line
 
 POLE = {"grid_north_pole_latitude": 37.5, "grid_north_pole_longitude": 177.5}
 LATITUDE, LONGITUDE = np.meshgrid(np.linspace(50, 56, 5), np.linspace(-4, 3, 6), indexing="ij")
@@ -38,7 +38,7 @@ def test_a_map_with_lines_marks_and_a_frame_is() -> None:
     figure = map_of(GRIDS["latlon"])
     figure["data"] += rimmed_line(np.array([0.0, 9]), np.array([0.0, 9]), width=1)
     figure["data"].append({"type": "scatter", "mode": "markers", "x": [1], "y": [2], "marker": {"symbol": "x"}})
-    figure["layout"]["shapes"] = [*figure["layout"]["shapes"], *rimmed_frame(0, 1, 0, 1)]
+    figure["layout"]["shapes"] = [*figure["layout"]["shapes"], {"type": "rect", "x0": 0, "x1": 1, "y0": 0, "y1": 1}]
     assert drawn_on_canvas(figure)
 
 

@@ -33,7 +33,7 @@ from deconditioning.figures.studies import (
     swiss_roll,
     verification,
 )
-from deconditioning.figures.style import MISSING, Figure, rimmed_frame
+from deconditioning.figures.style import MISSING, Figure
 from tests.core.figures.test_palette import THEMES, contrast
 
 N = np.linspace(0.5, 2, 7)
@@ -309,12 +309,19 @@ def test_every_mark_is_seen(name: str, dark: bool) -> None:
 @THEMES
 def test_lines_over_maps_are_seen_on_every_colour(dark: bool) -> None:
     coast = [t["line"] for t in FIGURES["maps.field_map"](dark)["data"] if t.get("name") == "coast"]
-    frame = [shape["line"] for shape in rimmed_frame(0, 1, 0, 1)]
+    frame = [t["line"] for t in FIGURES["likelihood_free.q_surface_plot"](dark)["data"][1:3]]
     for under, over in (coast, frame):
         assert under["width"] >= over["width"] + 1  # a rim on both sides
         for colour in [MISSING[dark], *(colour for kind in SCALES for _, colour in colour_scale(kind))]:
             halo = on(colour, under["color"])
             assert max(contrast(halo, colour), contrast(over["color"], colour)) >= 3, colour
+
+
+@THEMES
+def test_the_chosen_kernels_lie_on_the_frame_of_their_limits(dark: bool) -> None:
+    *_, under, over, star = FIGURES["likelihood_free.q_surface_plot"](dark)["data"]
+    assert star["marker"]["symbol"] == "star" and [each["mode"] for each in (under, over)] == ["lines", "lines"]
+    assert (under["x"], under["y"]) == (over["x"], over["y"]) and under["line"]["width"] > over["line"]["width"]
 
 
 @THEMES

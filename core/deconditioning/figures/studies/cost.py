@@ -15,12 +15,13 @@ from deconditioning.figures.style import INK, Figure, axis, compact, layout, log
 _FIXED = ("bags", "targets")
 
 
-def cost_against_size(rows: Sequence[Mapping[str, Any]], *, height: int = 500, dark: bool = False) -> Figure:
+def cost_against_size(rows: Sequence[Mapping[str, Any]], *, height: int = 580, dark: bool = False) -> Figure:
     """CPU seconds of each part, and below the peak memory, against the number of pixels on log axes.
 
     ``rows`` are those of ``results/scale.json``: ``ours`` in seconds, ``peak_mb``, and ``more`` with ``part``,
     ``pixels``, ``bags`` and ``targets``. Rows of the same bags and targets lie on one line, whose name says how cost
-    grows between its ends (a slope of 1 is linear); a size alone is a mark. Raises ``InputError`` without such rows.
+    grows between its ends (a slope of 1 is linear); a size alone is a hollow diamond, in the legend by its bags and
+    targets. Raises ``InputError`` without such rows.
     """
     known = [row for row in rows if {"part", "pixels", *_FIXED} <= set(row.get("more", {}))]
     if not known:
@@ -32,6 +33,9 @@ def cost_against_size(rows: Sequence[Mapping[str, Any]], *, height: int = 500, d
         traces += [_trace(*line, "ours", part, series_colour(index, dark)) for line in lines]
     memory = [row for row in known if row["more"]["part"] == parts[0] and row.get("peak_mb")]
     traces += [_trace(*line, "peak_mb", "peak memory", INK[dark]) | {"yaxis": "y2"} for line in _lines(memory)]
+    for hover_text, of_line in _lines(memory or [row for row in known if row["more"]["part"] == parts[0]]):
+        if len(of_line) == 1:
+            traces.append(_in_legend(hover_text.removeprefix(" with "), INK[dark]))
     return {"data": traces, "layout": _picture(known, memory, traces, height, dark)}
 
 
@@ -64,6 +68,13 @@ def _trace(hover_text: str, rows: list[Mapping[str, Any]], value: str, name: str
     }  # fmt: skip
 
 
+def _in_legend(name: str, colour: str) -> dict[str, Any]:
+    """An entry of the legend for the sizes that stand alone, whatever their colour."""
+    marker = {"color": colour, "size": 9, "symbol": "diamond-open"}
+    return {"type": "scatter", "mode": "markers", "x": [None], "y": [None], "name": name, "showlegend": True,
+            "marker": marker, "hoverinfo": "skip"}  # fmt: skip
+
+
 def slope(at: np.ndarray, values: np.ndarray) -> float:
     """The power by which ``values`` grow with ``at`` (both positive), between the ends."""
     return math.log(values[-1] / values[0]) / math.log(at[-1] / at[0])
@@ -78,10 +89,10 @@ def _picture(
     picture = layout("Cost against size", height=height, dark=dark, showlegend=True)
     picture["margin"] = {"l": 60, "r": 8, "t": 146, "b": 42}
     picture["xaxis"] = axis("pixels", dark, automargin=False, anchor="y2" if memory else "y") | log_axis(pixels)
-    picture["yaxis"] = axis("seconds", dark, automargin=False, domain=[0.36 if memory else 0, 1]) | log_axis(seconds)
+    picture["yaxis"] = axis("seconds", dark, automargin=False, domain=[0.42 if memory else 0, 1]) | log_axis(seconds)
     if memory:
         megabytes = np.array([row["peak_mb"] for row in memory], dtype=float)
-        picture["yaxis2"] = axis("MB", dark, automargin=False, domain=[0, 0.26]) | log_axis(megabytes)
+        picture["yaxis2"] = axis("MB", dark, automargin=False, domain=[0, 0.34]) | log_axis(megabytes)
     names = [str(trace["name"]) for trace in traces if trace["showlegend"]]
     picture["meta"]["alt"] = (
         f"Seconds and megabytes from {int(pixels.min()):,} to {int(pixels.max()):,} pixels: {'; '.join(names)}."

@@ -68,7 +68,7 @@ def predicted_plot(
     observed: np.ndarray, predicted: np.ndarray, *, title: str, labels: tuple[str, str], model: str = "gpdr",
     height: int = 340, dark: bool = False,
 ) -> Figure:  # fmt: skip
-    """Predictions (n,) of outcomes left out against what was observed, in equal units; on the diagonal they agree."""
+    """Predictions (n,) of outcomes left out against what was observed, over the same range; on the line they agree."""
     low = float(min(observed.min(), predicted.min()))
     high = float(max(observed.max(), predicted.max()))
     pad = 0.04 * max(high - low, 1e-12)
@@ -84,11 +84,8 @@ def predicted_plot(
     }  # fmt: skip
     picture = layout(title, height=height, dark=dark)
     picture["margin"] = {"l": 56, "r": 8, "t": 34, "b": 42}
-    picture["xaxis"] = axis(labels[0], dark, automargin=False, nticks=6, range=ends, constrain="domain")
-    picture["yaxis"] = axis(
-        labels[1], dark, automargin=False, nticks=6, range=ends, scaleanchor="x", constrain="domain"
-    )
-    picture["meta"]["aspect"] = 1
+    picture["xaxis"] = axis(labels[0], dark, automargin=False, nticks=6, range=ends)
+    picture["yaxis"] = axis(labels[1], dark, automargin=False, nticks=6, range=ends)
     r = float(np.corrcoef(observed, predicted)[0, 1]) if np.ptp(predicted) > 0 else float("nan")
     picture["meta"]["alt"] = f"{title}: {len(observed)} subjects, correlation {r:.2f}."
     return {"data": [diagonal, points], "layout": picture}

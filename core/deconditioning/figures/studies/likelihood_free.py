@@ -28,13 +28,13 @@ from deconditioning.figures.style import (
     legend_on_the_right,
     literal,
     log_axis,
-    rimmed_frame,
+    rimmed_line,
     upright,
 )
 from deconditioning.wording import number
 
-#: Natural logarithms of q̄ around its best inside the guards that can be distinguished, at least and at most.
-_LEAST_DEPTH, _MOST_DEPTH = 0.5, 10.0
+#: Natural logarithms of q̄ around its best inside the guards at the ends of the colours, at least and at most.
+_LEAST_DEPTH, _MOST_DEPTH = 0.1, 10.0
 #: Height of a method's name and interval, as a share of the picture.
 _ROW = 0.1
 #: How far above its interval a name stands, as a share of the row.
@@ -209,14 +209,15 @@ def q_surface_plot(
     }  # fmt: skip
     mark = {
         "type": "scatter", "mode": "markers", "x": [float(np.log10(now[0]))], "y": [float(np.log10(now[1]))],
-        "marker": {"size": 12, "symbol": "star", "color": LIGHT, "line": {"color": DARK, "width": 1.5}},
+        "marker": {"size": 15, "symbol": "star", "color": LIGHT, "line": {"color": DARK, "width": 1.5}},
+        "showlegend": False,
         "hovertemplate": f"now: ℓ {number(now[0])} sd, {other} {number(now[1])}<extra></extra>",
     }  # fmt: skip
     (left, right), (low, high) = (np.log10(pair) for pair in box)
-    corners = {"x0": float(left), "x1": float(right), "y0": float(low), "y1": float(high)}
+    around = np.array([left, right, right, left, left]), np.array([low, low, high, high, low])
+    frame = rimmed_line(*around, width=1.8, hoverinfo="skip", showlegend=False)
     picture = layout("log q̄ relative to its maximum inside the limits", height=height, dark=dark)
     picture["margin"] = {"l": 58, "r": 8, "t": 34, "b": 44}
-    picture["shapes"] = rimmed_frame(**corners)
     for side, title, places in (("xaxis", "ℓ, in sd of near parameters", lengths), ("yaxis", other, others)):
         picture[side] = axis(title, dark, automargin=False, range=np.log10(places[[0, -1]]).tolist(), **_ticks(places))
     beyond = float(known.max()) if known.size else 0.0
@@ -225,7 +226,7 @@ def q_surface_plot(
         f"outside the limits log q̄ is up to {beyond:.2f} higher."
     )
     picture["meta"]["diagnostic"] = True
-    return {"data": [trace, mark], "layout": picture}
+    return {"data": [trace, *frame, mark], "layout": picture}
 
 
 def _ticks(places: np.ndarray) -> dict[str, Any]:

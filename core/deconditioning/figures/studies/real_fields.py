@@ -49,7 +49,9 @@ def coverage(rows: Sequence[Measured], usual: str, *, dark: bool = False) -> Fig
     shares = [f"{field} {100 * share:.0f} %" for (field, model), share in places.items() if model == usual]
     sentence = f"{model_name(usual)}: {', '.join(shares)}."
     picture = _picture(rows, "Coverage of 95 % intervals", "share of the truth inside them", sentence, dark)
-    picture["xaxis"] |= {"range": [min(0.85, *places.values()) - 0.02, 1.005], "tickformat": ".0%"}
+    tenths = [tenth / 10 for tenth in range(11)]
+    picture["xaxis"] |= {"range": [min(0.85, *places.values()) - 0.02, 1.005], "tickvals": tenths}
+    picture["xaxis"]["ticktext"] = [f"{100 * share:.0f} %" for share in tenths]
     band = {"type": "rect", "x0": AIM[0], "x1": AIM[1], "line": {"width": 0}}
     picture["shapes"] += [band | {"fillcolor": clear(hue("teal", dark), 0.14)} | _ENDS]
     words = f"aim: {100 * AIM[0]:.0f} to {100 * AIM[1]:.0f} %"
