@@ -118,7 +118,7 @@ def hyperparameter_names(names: Collection[str]) -> dict[str, str]:
         """Its name, with the columns of its term or, where it names none, those of the whole term."""
         of_term = part[4].split("+") if part[4] else [each for each in columns[part[1], part[2]] if each]
         of = f": {', '.join(of_term).replace('_', ' ')}" if of_term else ""
-        return f"{part[3]} of {kernel}{of}"
+        return f"{'α' if part[3] == 'alpha' else part[3]} of {kernel}{of}"
 
     plain = [words(part, part[1]) if part else name for part, name in zip(parts, names, strict=True)]
     return {

@@ -239,7 +239,7 @@ def _cells(default: dict[str, Any], hidden: DeltaGenerator) -> CellSettings:
     shown = {name: declared[name].copy(default=declared[name].like(value)) for name, value in usual.items()}
     for setting in shown.values():
         begin(setting.key, setting.default)
-    left, right = st.columns(2)
+    left, right = st.columns(2, vertical_alignment="bottom")  # one label may wrap
     result = {name: control(shown[name], place=place) for name, place in (("rows", left), ("columns", right))}
     result["withhold"] = control(shown["withhold"], place=hidden, format="percent")
     matching = CELLS.matching

@@ -12,6 +12,7 @@ from deconditioning.metrics.intervals import Trust
 from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import number, signed
 from pages.downscaling.distribution.view import View
+from pages.downscaling.footprints.noises import noises_of
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import explain
 
@@ -105,7 +106,7 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View, held
     """The sentence beside the maps, and the equation with the page's own numbers."""
     bags, targets = problem.data.bags.count, len(problem.data.targets)
     points = float(problem.data.bags.sizes.sum())
-    further = sum(len(each.row) for each in problem.sources)
+    counts = [len(each.row) for each in problem.sources]
     model = spec.model
     weights = model.formula
     if model.ridge:
@@ -116,7 +117,7 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View, held
     if not model.reads(problem.data):
         carried, notes = r" + a(x)^\top C\,a(x)", f"{notes}{_PSEUDO} "
     evidence = (
-        f" The {model.quantity} of the {targets + further} targets is {signed(view.evidence, 2)}."
+        f" The {model.quantity} of the {targets + sum(counts)} targets is {signed(view.evidence, 2)}."
         if view.evidence is not None
         else ""
     )
@@ -132,7 +133,9 @@ $$\mathrm{{mean}}(x) = c(x)^\top W S^{{-1}}\tilde z,\quad
 \mathrm{{sd}}(x) = \sqrt{{{kappa}\mathrm{{var}}(x) + \varsigma^2}}$$
 
 $${weights},\qquad \sigma^2 = {number(spec.noise)},\quad \varsigma^2 = {number(spec.point_noise)},\quad
-B = {bags},\quad M = {targets}$$
+B = {bags},\quad M = {" + ".join(map(str, [targets, *counts]))}{f" = {targets + sum(counts)}" if counts else ""}$$
+
+{_further(problem, spec)}
 
 {model.approximation(len(spec.inducing.locations) or spec.inducing.count)}
 
@@ -141,6 +144,34 @@ $c_j(x)$ its covariance with $f(x)$: {_kernel(spec)}. {_standardised(problem)}
 """,
         f"{model.source}; high-resolution noise: Chau et al. 2021, App. E.2",
     )
+
+
+def _further(problem: DownscalingProblem, spec: ModelSpec) -> str:
+    """How stations and other further sources join the cells: their targets, offsets and noises; empty without any."""
+    if not problem.sources:
+        return ""
+    taus = ",\\quad ".join(
+        rf"\tau^2 = {number(tau)}" + (rf"\ \text{{({plain(name)})}}" if len(problem.sources) > 1 else "")
+        for name, tau in zip(problem.names_of_sources, noises_of(problem, spec), strict=True)
+    )
+    names = ", then ".join(
+        f"{len(each.row)} {'stations' if each.stations else f'values of {plain(name)}'}"
+        for each, name in zip(problem.sources, problem.names_of_sources, strict=True)
+    )
+    altitude = (
+        " and an effect of their altitude above the pixel"
+        if any("altitude" in each.effects for each in problem.sources)
+        else ""
+    )
+    return rf"""
+$$\tilde z_i = \bar f_i + (H b)_i + e_i,\quad b \sim N(0, \operatorname{{diag}} v),\quad
+\operatorname{{var}} e_i = \varsigma^2 \textstyle\sum w^2 + \tau^2 + \epsilon_i^2,\qquad {taus}$$
+
+The $M$ targets are {len(problem.data.targets)} cells, then {names}. For these, $W$ continues with $I$, $\bar f_i$ is
+$f$ at a station's pixel or the mean of $f$ over a footprint, $H b$ is an offset of each source{altitude}, $\tau^2$ the
+variance by which a value differs from $\bar f_i$, and $\epsilon_i$ the stated sd of its error;
+$H \operatorname{{diag}}(v) H^\top$ is added to $\Sigma$.
+"""
 
 
 def _probably(problem: DownscalingProblem, held: Trust | None) -> str:

@@ -133,6 +133,7 @@ def learn_button(
         st.caption("The sliders are at learned values. Move one first to see what learning changes.")
     if not pressed:
         return
+    quantity = (problem.long_name or choice.spec.target).replace("_", " ")
     task = RunSpec(
         "downscale",
         {
@@ -142,7 +143,7 @@ def learn_button(
             "settings": start.to_dict(),
         },
         choice.spec.seed,
-        f"{spec.model.title}: {choice.spec.target.replace('_', ' ')}, {title_of(choice.source.fields)}",
+        f"{spec.model.title}: {quantity}, {title_of(choice.source.fields)}",
     )
     begin_run(task)
 

@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.downscaling.checks.assumptions import STATED, assumptions, intervals, refused, warped_intervals
+from deconditioning.downscaling.checks.few_cells import refuted
 from deconditioning.downscaling.checks.few_cells import sentences as few_sentences
 from deconditioning.downscaling.checks.interval_summary import unchecked
 from deconditioning.downscaling.checks.scale_up_result import AVERAGE, OTHERS, OneScaleUp
@@ -87,12 +88,9 @@ def said_of(problem: DownscalingProblem, spec: ModelSpec, view: View, result: Tr
     if not view.exact or not few:
         return view
     at_stations = source_report(problem, view.sources, {spec.model.name: view.mean}, view.predictive).get("scored")
-    held = None if at_stations is None else round(100 * at_stations["inside_95"]) >= RIGHT[0]
-    if result is not None:
-        held = result.verdict != "too narrow"
-    return (
-        replace(view, approximations=tuple(each for each in view.approximations if each not in few)) if held else view
-    )
+    if not refuted(None if result is None else result.verdict, (at_stations or {}).get("inside_95")):
+        return view
+    return replace(view, approximations=tuple(each for each in view.approximations if each not in few))
 
 
 def show_assumptions(

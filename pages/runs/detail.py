@@ -8,11 +8,12 @@ from functools import partial
 import streamlit as st
 
 from deconditioning.engine.archive import zip_runs
-from deconditioning.engine.compare import compare_settings, run_scores, run_sentences
+from deconditioning.engine.compare import compare_settings, run_model, run_scores, run_sentences
 from deconditioning.engine.records import Run
 from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
 from deconditioning.figures.trace_lines import trace_series
+from deconditioning.studies.run_content import scored_stations
 from deconditioning.wording import duration
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.program_values import set_values
@@ -22,7 +23,8 @@ from pages.kit.layout.score_table import MAIN_SCORES, score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.layout.unfold import unfold
 from pages.kit.pages import SNAPSHOT, page_in, page_link
-from pages.kit.runs.run_panel import show_owner
+from pages.kit.runs.run_panel import said_of_one_step, show_owner
+from pages.kit.runs.station_scores import station_scores
 from pages.kit.tools.link import address_of, show_link
 from pages.runs.label import delete, label_form
 from pages.runs.names import STATES, described, name_of, setting_name, setting_text, units_of
@@ -108,8 +110,10 @@ def trace_plots(engine: Visitor, run: Run) -> None:
     """How the fit went: each stage's objective and every hyperparameter against the step."""
     from deconditioning.figures.traces import hyperparameter_trace, objective_trace
 
-    dark = is_dark()
-    objectives, (steps, parameters) = trace_series(engine.trace(run.id))
+    dark, rows = is_dark(), engine.trace(run.id)
+    if said_of_one_step(run, rows):
+        return
+    objectives, (steps, parameters) = trace_series(rows)
     for stage, (at, values) in objectives.items():
         plotly_live(objective_trace(stage, at, values, dark=dark), f"objective-{stage}-{run.id}")
     if parameters:
@@ -121,6 +125,8 @@ def scores(run: Run) -> None:
     warnings(run_sentences(run, "warnings"))
     if result := run_scores(run):
         score_table(result, units=units_of(run), main=MAIN_SCORES)
+    if stations := scored_stations(run):
+        station_scores(run_model(run), stations, units_of(run))
     if cells := run_scores(run, "coarse_scores"):
         names = {"withheld": "Withheld cells", "seen": "Cells the model saw"}
         caption = "Cell means of the fine field and coarse values."

@@ -54,10 +54,11 @@ def model_title(name: str) -> str:
 
 
 def described(run: Run) -> str:
-    """A run in a list."""
-    begun = time.strftime("%m-%d %H:%M:%S", time.gmtime(run.created))
+    """A run in a list of runs. Its state is not part of it: a browser keeps the words of what was chosen, also when
+    the run has ended since."""
+    begun = time.strftime("%d %b %H:%M:%S", time.gmtime(run.created)).lstrip("0")
     star = "★ " if run.label.star else ""
-    return f"{star}{name_of(run)}, seed {run.spec.seed}, {begun}, {STATES[run.status][0].lower()} ({run.id[-8:]})"
+    return f"{star}{name_of(run)}, {begun}, seed {run.spec.seed} ({run.id[-4:]})"
 
 
 #: Settings whose own names say too little, in words.

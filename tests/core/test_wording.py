@@ -116,4 +116,4 @@ def test_hyperparameters_are_called_as_their_sliders_are() -> None:
     }
     assert hyperparameter_names(named) == named
     twice = hyperparameter_names(["k1 variance", "k1 alpha [a]", "k2 variance", "k2 alpha [a]"])
-    assert list(twice.values()) == ["variance of k₁: a", "alpha of k₁: a", "variance of k₂: a", "alpha of k₂: a"]
+    assert list(twice.values()) == ["variance of k₁: a", "α of k₁: a", "variance of k₂: a", "α of k₂: a"]

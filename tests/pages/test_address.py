@@ -140,3 +140,23 @@ def test_a_bare_page_survives_too(open_page: Opens) -> None:
     page.query_params["r-seed"] = "inf"
     page.run()
     assert not page.exception and page.number_input(key="r-seed").value == 0
+
+
+def test_words_of_earlier_addresses_still_choose_their_options(open_page: Opens) -> None:
+    """What the options of page Downscaling were called before their lists began with the value of the default."""
+    asked = {
+        "local": ("as the kernel has it", "plain"), "slopes": ("vary from place to place", "vary"),
+        "hold": ("σ² and ς² are learned", "none"), "every_pixel": ("over the points above", "few"),
+        "place": ("Matérn 3/2", "matern32"), "optimiser": ("adam", "adam"),
+    }  # fmt: skip
+    page = open_page("downscaling", level="All", **{key: word for key, (word, _) in asked.items()})
+    assert not complaints(page) and not said(page)
+    assert values(page, asked) == {key: value for key, (_, value) in asked.items()}
+    options = {box.key: box.options[0] for box in page.selectbox}
+    assert [options[key] for key in ("local", "slopes", "place")] == [
+        "varies from place to place (default)", "the same everywhere (default)", "Powered exponential (default)",
+    ]  # fmt: skip
+    labels = {box.label for box in page.selectbox}
+    assert {"Standard deviation of the map", "Location is summed", "Noise variances"} <= labels
+    for prefix, name in (("o-opt", "one_dimension"), ("r-opt", "swiss_roll")):
+        assert open_page(name, level="All", **{prefix: "adam"}).session_state[prefix] == "adam"

@@ -9,7 +9,11 @@ import torch
 import xarray as xr
 from streamlit.testing.v1 import AppTest
 
+<<<<<<< HEAD
 from deconditioning.cli.program import main
+=======
+from deconditioning.datasets.entries import find_stations
+>>>>>>> mend1
 from deconditioning.datasets.network import BLOCK, OFFSET, network
 from deconditioning.downscaling.further_sources.opening import REGIONS, STATIONS, regions_at, stations_at
 from deconditioning.downscaling.presets import preset
@@ -24,7 +28,7 @@ from deconditioning.wording import number
 from pages.kit.state import get_engine
 from tests.core.fields.samples import netcdf
 from tests.pages.sliders import moved
-from tests.pages.test_stations import exact, squares, words
+from tests.pages.test_stations import equation, exact, squares, words
 from tests.pages.test_stations import table as stations_table
 from tests.pages.visitor_files import offered
 
@@ -226,6 +230,13 @@ def test_the_example_of_three_sources_opens_with_its_swath(open_page) -> None:
     assert any("sliders are at learned values" in each.value for each in page.caption)
     rows = exact(page).dataframe[0].value.to_dict("records")
     assert [row["Kind"] for row in rows] == ["soundings", "stations"]
+    (footprint,) = [each for each in page.text_input if str(each.key).startswith("also-footprint")]
+    swath = find_stations("sources/swath").footprint
+    assert footprint.placeholder == f"{swath.along.min():g} to {swath.along.max():g} × {swath.across[0]:g} km (stated)"
+    said = equation(page)
+    assert "M = 16 + 45 + 50 = 111" in said and "of the 111 targets" in words(page)
+    for tau, name in zip(start.representativeness, ("the synthetic swath", "stations"), strict=True):
+        assert rf"\tau^2 = {number(tau)}\ \text{{({name})}}" in said
     page.multiselect(key="also").set_value([]).run()
     assert not page.session_state["_choice"].source.also and not page.exception
 

@@ -1,5 +1,6 @@
 """Page Runs in AppTest: empty, full, live, linked, compared, damaged."""
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from deconditioning.engine.engine import Engine
 from deconditioning.engine.records import RunSpec
 from deconditioning.engine.store import Store
 from pages.runs import detail
-from pages.runs.names import setting_name, setting_text
+from pages.runs.names import STATES, setting_name, setting_text
 from tests.core.engine.toys import ENDLESS
 from tests.pages.conftest import empty_caches
 from tests.pages.reading import as_shown
@@ -245,6 +246,47 @@ def test_rubbish_in_the_folder_does_not_stop_the_page(folder: Path) -> None:
     (folder / run_id / "trace.jsonl").write_text('{"step": "x", "evidence": []}\n{"step": null}\n[]\n{"time": {}}\n')
     page = opened(run=run_id)
     assert page.subheader[0].value == "Good"
+
+
+def test_the_list_of_runs_says_no_state_that_a_browser_would_keep(folder: Path) -> None:
+    made(folder, "Ended", 0), made(folder, "Broken", 1, status="failed", message="no room")
+    (box,) = [each for each in opened().selectbox if each.label == "Run"]
+    assert all(word.lower() not in option.lower() for option in box.options for word, _ in STATES.values())
+    assert [option.split(",")[0] for option in box.options] == ["Broken", "Ended"]
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [("done", "found nothing better than its start"), ("cancelled", "one step")]
+)
+def test_a_single_step_of_learning_is_a_sentence_and_no_chart(
+    folder: Path, status: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id, drawn = made(folder, "Short", status=status), list[str]()
+    monkeypatch.setattr(detail, "plotly_live", lambda figure, key: drawn.append(key))
+    row = {"step": 1, "time": 0.1, "quantity": "log evidence", "value": -50.25, "best": -50.25}
+    Store(folder).add_trace(run_id, [{"step": 1, "hyperparameters": {"noise": 0.1}} | row])
+    assert "step" not in words(opened()) and f"objective--{run_id}" in drawn  # nine steps before
+    drawn.clear()
+    (Store(folder).folder(run_id) / "trace.jsonl").unlink()
+    Store(folder).add_trace(run_id, [{"hyperparameters": {"noise": 0.1}} | row])
+    page = opened()
+    assert f"{said}: log evidence −50.25" in words(page) and not drawn
+
+
+def test_scores_at_stations_that_nothing_saw_stand_below_those_of_the_map(folder: Path) -> None:
+    run_id = made(folder, "With stations")
+    scored = {"count": 300, "rmse": 0.667, "bias": -0.1, "crps": 0.378, "inside_50": 0.6, "inside_90": 0.95,
+              "inside_95": 0.99, "rmse_of": {"cmp": 1.02, "bilinear": 1.62},
+              "bias_of": {"cmp": -0.7, "bilinear": -0.8}}  # fmt: skip
+    store = Store(folder)
+    result = {"scores": {"cmp": {"rmse": 0.5}}, "model": "cmp", "units": "K"}
+    store.write_result(run_id, result | {"diagnostics": {"stations": {"scored": scored}}})
+    (table,) = [each.proto.body for each in opened().get("html") if "no method used" in each.proto.body]
+    rows = re.findall(r"<tr.*?</tr>", table.split("<tbody>")[1], re.S)
+    assert ["0.667" in rows[0], "1.02" in rows[1], "1.62" in rows[2]] == [True] * 3
+    for damage in ({"rmse": "x"}, {"rmse_of": {}}, {"bias_of": None}):
+        store.write_result(run_id, result | {"diagnostics": {"stations": {"scored": scored | damage}}})
+        assert not [each for each in opened().get("html") if "no method used" in each.proto.body]
 
 
 def test_a_running_run_shows_progress_and_can_be_cancelled(folder: Path) -> None:

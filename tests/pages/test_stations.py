@@ -32,6 +32,7 @@ from deconditioning.fields.footprints.stations import with_stations
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.figures.downscaled_maps import named_regions
 from deconditioning.figures.style import uncompacted
+from deconditioning.wording import number as in_words
 from pages.downscaling.frames.ahead import pictures_along
 from pages.downscaling.own_file.request import OWN
 from pages.kit.state import get_engine
@@ -46,6 +47,12 @@ def words(page: AppTest) -> str:
     """Everything the page says in Markdown and below pictures."""
     assert not page.exception and not page.error
     return " ".join(each.value.replace("\\", "") for each in (*page.markdown, *page.caption))
+
+
+def equation(page: AppTest) -> str:
+    """What stands in the box of the equation."""
+    (box,) = [each for each in page.expander if each.label == "The equation"]
+    return " ".join(each.value for each in box.markdown)
 
 
 def exact(page: AppTest) -> AppTest:
@@ -74,18 +81,21 @@ def test_the_example_opens_learned_and_says_what_the_command_line_does(open_page
     (first, second) = re.findall(r"<tr.*?</tr>", table.split("<tbody>")[1], re.S)[:2]
     assert f"{said['scored']['rmse']:.3f}" in first and f"{said['scored']['crps']:.3f}" in first
     assert f"{said['scored']['rmse_of']['area_to_point_gp']:.2f}" in second
-    (legend,) = [each.proto.body for each in page.get("html") if "lab-mark-stations" in each.proto.body]
-    assert "50 stations used as targets" in legend and "300 stations kept for testing" in legend
-    assert "16 cells are visible. They" not in words(page)  # the truth shows that the intervals are not too narrow
+    (legend,) = [each.proto.body for each in page.get("html") if "used as targets" in each.proto.body]
+    assert "50 stations used" in legend and "300 stations kept for testing" in legend
     (tested,) = [each.label for each in page.expander if each.label.startswith("Assumptions of the map")]
-    assert re.fullmatch(
-        r"Assumptions of the map \(1 of \d fails: too few cells\)", tested
-    ) and "Only 16 cells are visible" in words(page)
+    assert tested == "Assumptions of the map (all hold)"
+    assert "16 cells and 50 stations are visible: the stations show" in words(page)
+    assert "Only 16 cells" not in words(page)
+    tau = in_words(start.representativeness)
+    assert "M = 16 + 50 = 66" in equation(page) and rf"\tau^2 = {tau}" in equation(page)
+    assert "then 50 stations" in equation(page) and "offset of each source" in equation(page)
 
 
 def test_without_its_stations_the_example_is_one_of_cells(open_page) -> None:
-    page = open_page("downscaling", data="stations", stations="(none)", scored="(none)")
+    page = exact(open_page("downscaling", data="stations", stations="(none)", scored="(none)"))
     assert page.session_state["_choice"].source == Source("stations") and "50 stations" not in words(page)
+    assert "Only 16 cells are visible" in words(page) and "M = 16" in equation(page) and r"\tau" not in equation(page)
     assert "tau" not in {slider.key for slider in page.select_slider}
 
 

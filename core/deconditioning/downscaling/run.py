@@ -1,6 +1,7 @@
 """Downscaling from start to end: learn, condition, predict on the grid, score with baselines, export."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from deconditioning.device import choose
 from deconditioning.downscaling.boosting import gradient_boosting
 from deconditioning.downscaling.checks.assumptions import Assumption, assumptions, refused
+from deconditioning.downscaling.checks.few_cells import refuted, sentences
 from deconditioning.downscaling.checks.learning_check import LearningCheck, bilinear_error, compared_with_bilinear
 from deconditioning.downscaling.checks.patches import some_cells
 from deconditioning.downscaling.further_sources.report import source_report
@@ -25,6 +27,7 @@ from deconditioning.errors import Cancelled, Check, never
 from deconditioning.fields.problem.explained_variation import explained_share
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.printed.thumbnail import field_thumbnail
+from deconditioning.metrics.intervals import trust
 from deconditioning.metrics.points import Predicted
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.learning.learning import Learned, learn
@@ -108,7 +111,6 @@ def downscale(
     diagnostics: dict[str, Any] = {"device": str(device), "assumptions": [asdict(each) for each in rests_on]}
     if stations := source_report(problem, result.sources, fields, predictive):
         diagnostics["stations"] = stations
-    seconds = watch.seconds()
     return DownscalingResult(
         predictive=predictive,
         scores=scores,
@@ -116,9 +118,11 @@ def downscale(
         coarse_scores=coarse_scores(problem, predictive.mean),
         spec=spec,
         settings=spec_to_settings(settings, spec),
-        seconds=seconds,
+        seconds=watch.seconds(),
         peak_mb=peak_mb(device),
-        warnings=guard.sentences + (() if best is None else best.warnings) + _warnings(result, rests_on),
+        warnings=guard.sentences
+        + (() if best is None else best.warnings)
+        + _warnings(problem, result, rests_on, predictive, stations),
         diagnostics=diagnostics | _diagnostics(problem, result, best, guard),
         sd_latent=latent_sd(problem, spec, result),
         local_scale=None if result.scale is None else problem.on_grid(result.scale),
@@ -143,8 +147,19 @@ def _diagnostics(
     }
 
 
-def _warnings(prediction: Prediction, rests_on: tuple[Assumption, ...]) -> tuple[str, ...]:
-    return jitter_sentence(prediction.jitter) + prediction.notes + refused(rests_on)
+def _warnings(
+    problem: DownscalingProblem, prediction: Prediction, rests_on: tuple[Assumption, ...], predictive: Predictive,
+    stations: Mapping[str, Any],
+) -> tuple[str, ...]:  # fmt: skip
+    """What the map must say; that few cells may make intervals too narrow only where no truth and no station that
+    nothing saw shows that they are not."""
+    notes, few = prediction.notes, [*sentences(problem, integrated=False), *sentences(problem, integrated=True)]
+    if set(notes) & set(few):
+        truth = problem.truth
+        verdict = None if truth is None else trust(truth, predictive, weights=problem.grid.area).verdict
+        if refuted(verdict, stations.get("scored", {}).get("inside_95")):
+            notes = tuple(note for note in notes if note not in few)
+    return jitter_sentence(prediction.jitter) + notes + refused(rests_on)
 
 
 def jitter_sentence(jitter: float) -> tuple[str, ...]:

@@ -128,7 +128,7 @@ class KernelSettings(Settings):
         )
     )  # fmt: skip
     local_scale = OrNone(
-        Switch("The sd", _USUAL.local_scale, address="local",
+        Switch("Standard deviation of the map", _USUAL.local_scale, address="local",
                about="let the sd vary with how well each cell is predicted from the others",
                help="A factor κ on the sd: intervals become wider where cells are predicted badly from the others and "
                "narrower where they are predicted well. κ varies smoothly in space and with the roughness of the "
@@ -191,7 +191,7 @@ class LearningSettings(Settings):
             "joint": "All jointly by the evidence (may diverge)",
         },
     )  # fmt: skip
-    method = Choice("Optimiser", "lbfgs", options={"lbfgs": "lbfgs", "adam": "adam"}, address="optimiser")
+    method = Choice("Optimiser", "lbfgs", options={"lbfgs": "L-BFGS", "adam": "Adam"}, address="optimiser")
     restarts = OrNone(
         Integer("Starts", _USUAL.restarts, low=1, high=10, typed=True, about="starts of the optimiser",
                 help="The first start is at the values of the sliders; the others are spread around them."),
@@ -200,11 +200,11 @@ class LearningSettings(Settings):
     steps = Integer("Steps per start", 100, low=5, high=500, typed=True, about="steps of each start")
     bound = Choice("Bound", "collapsed", options={"collapsed": "collapsed", "stochastic": "stochastic"}, address=None,
                    about="what learning of variational models maximises")  # fmt: skip
-    points = Integer("Points per bag while learning", 10, low=1, high=100, least=1, typed=True,
-                     about="points of each bag while learning; the posterior uses all")  # fmt: skip
+    points = Integer("Points per cell while learning", 10, low=1, high=100, least=1, typed=True,
+                     about="points of each cell while learning; the posterior uses all")  # fmt: skip
     every_pixel = OrNone(
         Switch(
-            "The place", _USUAL.every_pixel, address="every_pixel",
+            "Location is summed", _USUAL.every_pixel, address="every_pixel",
             about="while learning, sum isotropic terms in location over every pixel, from a table of distances",
             help="While learning, isotropic terms in location can be summed over all pixels of each cell, accurate to "
             "1e-8, from a table of distances computed once; other terms are summed over the points above. Needs an "
@@ -224,7 +224,7 @@ class LearningSettings(Settings):
     )  # fmt: skip
     hold = OrNone(
         Several(
-            "Noises", _USUAL.hold, options=HELD,
+            "Noise variances", _USUAL.hold, options=HELD,
             about="noise variances that learning keeps fixed (representativeness-2: of source 2); no value frees all",
             help="Coarse values barely distinguish noise from variation of the field inside the cells. If both noise "
             "variances are learned freely, they absorb what the kernel should explain.",
@@ -234,7 +234,7 @@ class LearningSettings(Settings):
     integrate = OrNone(
         OrDict(
             Switch(
-                "The hyperparameters", _USUAL.integrate, address="integrate",
+                "Hyperparameters of few cells", _USUAL.integrate, address="integrate",
                 about="if fewer than 60 cells are visible, average the map over samples of the posterior of the "
                 "hyperparameters, instead of fixing the most probable ones",
                 help="A few cells hardly determine roughness, lengthscales and slopes. The map is then the average "

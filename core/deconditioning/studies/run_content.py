@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from deconditioning.engine.compare import run_sentences
+from deconditioning.engine.compare import run_model, run_sentences
 from deconditioning.engine.records import Run
 from deconditioning.errors import InputError
 from deconditioning.models.spec import ModelSpec
@@ -73,6 +73,20 @@ def one_scale_up_in(result: Mapping[str, Any] | None, cells: int) -> "OneScaleUp
     )
     inside = all(0 <= cell < cells for cell in check.values["cell"])
     return check if inside and all(math.isfinite(v) for row in rows for v in row) else None
+
+
+def scored_stations(run: Run) -> dict[str, Any] | None:
+    """The scores of a downscaling run at stations that no method used (`source_report`); None if it has none or they
+    are damaged."""
+    try:
+        scored = (run.result or {})["diagnostics"]["stations"]["scored"]
+        single = [scored[name] for name in ("count", "rmse", "bias", "crps", "inside_50", "inside_90", "inside_95")]
+        maps = [
+            scored[name][model] for name in ("rmse_of", "bias_of") for model in (*scored["rmse_of"], run_model(run))
+        ]
+    except _WRONG:
+        return None
+    return dict(scored) if all(map(is_finite, (*single, *maps))) else None
 
 
 def hyperparameters(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from deconditioning.downscaling.further_sources.opening import STATIONS
+from deconditioning.downscaling.further_sources.opening import STATIONS, own_footprint
 from deconditioning.downscaling.source import FurtherSource, names_in_source
 from pages.kit.controls import widgets
 from pages.kit.controls.variable_choice import pick, several
@@ -20,8 +20,8 @@ _BY_NAME, _NO_ERRORS = "(named like the target)", "(those in the file)"
 ABOUT_FOOTPRINTS = (
     "The area that each value averages over, such as the footprint of a satellite, as a Gaussian. Give its full width "
     "at half maximum (20), or two widths and the direction of the first in degrees from north (22,14,30), or the "
-    "columns of the table with these (width, or major,minor,angle). Leave this empty for stations, which measure one "
-    "pixel."
+    "columns of the table with these (width, or major,minor,angle). Leave this empty for the footprints that the "
+    "source states, and for stations, which measure one pixel."
 )
 _ABOUT = (
     "Files of the same quantity in addition to the cells: a table of stations or soundings, regions, another grid or a "
@@ -32,18 +32,20 @@ _ABOUT = (
 @dataclass(frozen=True)
 class Controls:
     """How a place asks: for ``several`` of some options (label, key, options, first, titles), for ``one`` (the same)
-    and for a ``line`` of text (label, key, value)."""
+    and for a ``line`` of text (label, key, value, what holds where it is empty)."""
 
     several: Callable[[str, str, list[str], list[str], dict[str, str]], list[str]]
     one: Callable[[str, str, list[str], str, dict[str, str]], str]
-    line: Callable[[str, str, str], str]
+    line: Callable[[str, str, str, str], str]
 
 
 #: Controls in the address.
 _PAGE = Controls(
     lambda label, key, options, first, titles: several(label, key, options, first, titles, help=_ABOUT),
     lambda label, key, options, first, titles: pick(label, key, options, first, titles),
-    lambda label, key, value: widgets.text_input(label, value, key=key, placeholder="points", help=ABOUT_FOOTPRINTS),
+    lambda label, key, value, empty: widgets.text_input(
+        label, value, key=key, placeholder=empty, help=ABOUT_FOOTPRINTS
+    ),
 )
 
 
@@ -74,7 +76,9 @@ def _one(controls: Controls, key: str, title: str, begin: Mapping[str, str], ope
             chosen = controls.one(labels[name], _key_of(key, name), options, at if at in options else usual, {})
             result |= {} if chosen == usual else {name: chosen}
     if kind == STATIONS:
-        text = controls.line(labels["footprint"], _key_of(key, "footprint"), begin.get("footprint", ""))
+        own = own_footprint(key)
+        empty = f"{own} (stated)" if own else "points"
+        text = controls.line(labels["footprint"], _key_of(key, "footprint"), begin.get("footprint", ""), empty)
         result |= {"footprint": text.strip()[:60]} if text.strip() else {}
     return result
 

@@ -18,11 +18,8 @@ from deconditioning.wording import number, plus_minus, signed
 from pages.downscaling.distribution.view import View
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING, cells, plain
-from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
-
-#: The row of the map without what all stations differ by.
-_MAP = "map"
+from pages.kit.runs.station_scores import station_scores
 
 
 def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Mapping[str, np.ndarray]) -> None:
@@ -44,7 +41,7 @@ def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Ma
     if "targets" in report:
         _targets(problem, spec, view, report["targets"])
     if "scored" in report:
-        _scored(problem, spec, report["scored"])
+        station_scores(spec.model.name, report["scored"], problem.units)
 
 
 def marks(problem: DownscalingProblem) -> None:
@@ -139,16 +136,3 @@ def _near_the_middle(problem: DownscalingProblem) -> str:
     if problem.warp is None:
         return ""
     return f" Offsets and τ are learned on {problem.warp.scale} and given for values near the middle."
-
-
-def _scored(problem: DownscalingProblem, spec: ModelSpec, summary: Mapping[str, Any]) -> None:
-    scores = {"rmse": summary["rmse"], "bias": summary["bias"], "crps": summary["crps"]}
-    scores |= {f"coverage{level}": summary[f"inside_{level}"] for level in (50, 90, 95)}
-    rows: dict[str, dict[str, float | None]] = {spec.model.name: scores}
-    maps = {name: {"rmse": rmse, "bias": summary["bias_of"][name]} for name, rmse in summary["rmse_of"].items()}
-    alone, offset = maps.pop(spec.model.name), problem.stations is not None and problem.stations.footprints is None
-    caption = f"Scores at the {summary['count']} stations that no method used; error is prediction − measured value."
-    if offset:
-        rows[_MAP] = alone
-        caption += " The row of the model includes the learned offset of the stations; the other rows do not."
-    score_table(rows | maps, units=problem.units, names={_MAP: "Posterior mean alone"}, caption=caption)

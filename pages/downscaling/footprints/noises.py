@@ -21,13 +21,18 @@ def tau_sliders(problem: DownscalingProblem, start: ModelSpec) -> dict[str, floa
     count = len(problem.sources)
     if not count:
         return {}
-    begin = start.noises_of_sources if len(start.noises_of_sources) == count else start.noises_of_sources[-1:] * count
     values = []
-    for number, tau in enumerate(begin):
+    for number, tau in enumerate(noises_of(problem, start)):
         title = _TAU.title if count == 1 else f"{_TAU.symbol} of {plain(problem.names_of_sources[number])}"
         setting = _TAU.copy(title=title, address=_key(number, count), default=max(tau, _TAU.low))
         values.append(float(control(setting, reads=three_digits)))
     return {"representativeness": tuple(values) if count > 1 else values[0]}
+
+
+def noises_of(problem: DownscalingProblem, spec: ModelSpec) -> tuple[float, ...]:
+    """τ² of every source of a problem; a model of other sources gives all the last of its own."""
+    each, count = spec.noises_of_sources, len(problem.sources)
+    return each if len(each) == count else each[-1:] * count
 
 
 def _key(number: int, count: int) -> str:

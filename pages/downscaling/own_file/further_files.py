@@ -76,8 +76,8 @@ def _controls(new: Sequence[str]) -> further.Controls:
         lambda label, key, options, first, titles: st.selectbox(
             label, options, options.index(first), key=f"lab-own-{key}-{of}", format_func=plain
         ),
-        lambda label, key, value: st.text_input(
-            label, value, key=f"lab-own-{key}-{of}", placeholder="points", help=further.ABOUT_FOOTPRINTS
+        lambda label, key, value, empty: st.text_input(
+            label, value, key=f"lab-own-{key}-{of}", placeholder=empty, help=further.ABOUT_FOOTPRINTS
         ),
     )
 

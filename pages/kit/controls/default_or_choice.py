@@ -11,8 +11,8 @@ OWN = "own"
 
 
 def default_words(name: str) -> str:
-    """The name of an option that is the model's own."""
-    return f"The model's own: {name}"
+    """The name of an option that is the model's own: the value comes first, since a narrow box cuts off the end."""
+    return f"{name} (default)"
 
 
 def default_or_choice(setting: OrNone[Any], values: Mapping[str, Any], names: Mapping[str, str], default: Any) -> Any:

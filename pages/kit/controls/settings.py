@@ -4,11 +4,14 @@ from collections.abc import Callable, Mapping
 from os.path import commonprefix
 from typing import Any, TypeVar
 
+import streamlit as st
+
 from deconditioning.settings.setting import Choice, Integer, Linear, Log, Setting, Switch
 from deconditioning.settings.settings import Settings
 from deconditioning.settings.wider import OrNone
 from deconditioning.wording import number
 from pages.kit.controls import widgets
+from pages.kit.controls.address import correct
 from pages.kit.controls.essential import Essential
 from pages.kit.record import Control
 from pages.kit.state import log_slider
@@ -74,6 +77,7 @@ def _logarithmic(setting: Log, more: dict[str, Any]) -> float:
 
 def _one_of(setting: Choice, more: dict[str, Any]) -> str:
     options, words = list(setting.options), setting.options.__getitem__
+    _in_any_case(setting)
     if setting.widget == "menu" or (not setting.widget and len(options) > FEW):
         index = options.index(setting.default)
         return str(widgets.selectbox(setting.label, options, index=index, key=setting.key, format_func=words, **more))
@@ -81,6 +85,14 @@ def _one_of(setting: Choice, more: dict[str, Any]) -> str:
         setting.label, options, default=setting.default, key=setting.key, format_func=words, **more
     )
     return str(result or setting.default)
+
+
+def _in_any_case(setting: Choice) -> None:
+    """Let an address name an option with other capitals, as those of earlier versions did."""
+    asked = st.query_params.get_all(setting.key)
+    same = [word for word in setting.options.values() if [word.casefold()] == [each.casefold() for each in asked]]
+    if same and asked != same and setting.key not in st.session_state:
+        correct(setting.key, same)
 
 
 def _yes_or_no(setting: Switch, more: dict[str, Any]) -> bool:
@@ -91,7 +103,7 @@ def _yes_or_no(setting: Switch, more: dict[str, Any]) -> bool:
 def _open_number(setting: OrNone[Any], more: dict[str, Any]) -> Any:
     """A number to type; None, which the placeholder explains, until one is typed."""
     of, key = setting.of, setting.key
-    usual = f"The model's default: {number(of.default, 6)}"
+    usual = f"{number(of.default, 6)} (default)"
     return widgets.number_input(setting.label, of.low, of.high, None, key=key, placeholder=usual, **more)
 
 

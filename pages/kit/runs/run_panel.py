@@ -10,10 +10,10 @@ import streamlit as st
 from deconditioning.engine.compare import run_sentences
 from deconditioning.engine.records import Run, RunSpec
 from deconditioning.errors import InputError
-from deconditioning.figures.trace_lines import trace_series
+from deconditioning.figures.trace_lines import best_objective, trace_series
 from deconditioning.figures.traces import hyperparameter_trace, objective_trace
 from deconditioning.versions import difference
-from deconditioning.wording import about, duration
+from deconditioning.wording import about, duration, signed
 from pages.kit.chart.background import redraw
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.program_values import set_on_next_run
@@ -211,7 +211,9 @@ def show_learned(run: Run, cancelled: str = "the sliders show the best values so
         with st.expander(f"Progress{count}"):
             warnings(sentences)
             st.caption(f"Run {run.id}.")
-            trace_charts(get_engine().trace(run.id))
+            rows = get_engine().trace(run.id)
+            if not said_of_one_step(run, rows):
+                trace_charts(rows)
 
 
 def outcome(run: Run, done: str, cancelled: str, more: str = "") -> None:
@@ -236,6 +238,21 @@ def _ending(run: Run, done: str, cancelled: str, more: str = "") -> None:
     else:
         sentence = f"{run.status.capitalize()}{f' after {took}' if took else ''}: {sentence_of(run.message)}"
     (st.error if run.status in ("failed", "interrupted") else st.info)(f"{sentence}{more}".rstrip(".") + ".")
+
+
+def said_of_one_step(run: Run, rows: list[dict[str, Any]]) -> bool:
+    """Whether learning took a single step, of which a chart would show one dot: then a sentence says its value."""
+    objectives, (steps, _) = trace_series(rows)
+    if run.active or len({at for stage, _ in objectives.values() for at in stage} | set(steps)) != 1:
+        return False
+    best = best_objective(rows)
+    value = f": {best[0]} {signed(best[1], 2)}" if best else ""
+    st.markdown(
+        f"Learning found nothing better than its start{value}."
+        if run.status == "done"
+        else f"Learning took one step{value}."
+    )
+    return True
 
 
 def trace_charts(rows: list[dict[str, Any]]) -> None:

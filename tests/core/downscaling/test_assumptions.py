@@ -8,11 +8,14 @@ import torch
 import xarray as xr
 
 from deconditioning.downscaling.checks.assumptions import assumptions, intervals, refused
+from deconditioning.downscaling.checks.few_cells import sentences
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.downscaling.starting import starting_spec
+from deconditioning.fields.footprints.station_data import Stations
+from deconditioning.fields.footprints.stations import with_stations
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.explained_variation import explained_share
 from deconditioning.fields.problem.physical_limits import limits_of
@@ -52,6 +55,20 @@ def test_few_cells_are_a_caution_where_they_are_few():
     many = problem(plane(), matching="direct", withhold=0.0)
     assert count < 40 <= int(many.observed.sum()) and "cells" not in asked(many, "area_to_point_gp")
     assert found["cells"].number == count and not found["cells"].holds and str(count) in found["cells"].sentence
+
+
+def test_stations_inside_few_cells_count_beside_them():
+    """A cell means little for the roughness inside it; a station is a point inside it."""
+    few = problem(plane(), matching="direct", withhold=0.75)
+    cells, grid = int(few.observed.sum()), few.grid
+    for count, holds in ((40 - cells, True), (39 - cells, False)):
+        at = np.linspace(0, grid.area.size - 1, count).astype(int)
+        places = grid.latitude.flat[at], grid.longitude.flat[at], few.truth.flat[at], np.full(count, 0.1)
+        given = with_stations(few, Stations(*places))
+        found = asked(given, "area_to_point_gp")["cells"]
+        assert found.number == cells + count and found.holds == holds
+        assert f"{cells} cells and {count} stations are visible" in found.sentence
+        assert (sentences(given, integrated=False) == ()) == holds
 
 
 def test_what_mediators_tell_is_what_leaving_each_cell_out_shows():

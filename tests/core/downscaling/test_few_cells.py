@@ -8,7 +8,7 @@ import torch
 
 from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.downscaling import interactive
-from deconditioning.downscaling.checks.few_cells import INTEGRATED, integrates, sentences, widening
+from deconditioning.downscaling.checks.few_cells import INTEGRATED, integrates, refuted, sentences, widening
 from deconditioning.downscaling.checks.one_scale_up import one_scale_up
 from deconditioning.downscaling.draws import exact_draws
 from deconditioning.downscaling.learning import learn_model
@@ -22,6 +22,7 @@ from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.writing.delivery import Delivery
+from deconditioning.metrics.intervals import trust
 from deconditioning.models.learning import integrate
 from deconditioning.models.learning.integrate import members
 from deconditioning.models.local_scale import LocalScale, Places
@@ -73,7 +74,9 @@ def test_export_reproduces_the_map_without_learning(problem: DownscalingProblem,
     assert np.nanmax(np.abs(file["sd"].values - problem.physical_sd(found.sd))) < 1e-9
     width = (file["quantiles"][2] - file["quantiles"][0]).values
     assert width == pytest.approx(2 * 1.959964 * file["sd"].values, rel=1e-6, nan_ok=True)
-    assert any("cells are visible" in sentence for sentence in result.warnings)
+    (few,) = sentences(problem, integrated=True)
+    narrow = trust(problem.truth, result.predictive, weights=problem.grid.area).verdict == "too narrow"
+    assert (few in result.warnings) == narrow
 
 
 def test_draws_are_of_all_members_and_keep_the_cells(problem: DownscalingProblem, learned: ModelSpec) -> None:
@@ -122,3 +125,28 @@ def test_from_more_than_forty_cells_the_local_scale_narrows_too() -> None:
     scale = LocalScale(Places(torch.zeros(2, 2), torch.zeros(2)), cells, 0.0, 1.0)
     assert widening(scale, 40).factor.tolist() == [1.0, 2.0] and widening(scale, 41) is scale
     assert widening(scale, 59, below=INTEGRATED).factor.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "share", "said"),
+    [
+        (None, None, False), ("too narrow", 0.99, False), ("too wide", 0.2, True), ("about right", None, True),
+        (None, 0.896, True), (None, 0.894, False),
+    ],
+)  # fmt: skip
+def test_what_shows_that_intervals_are_not_too_narrow(verdict: str | None, share: float | None, said: bool) -> None:
+    assert refuted(verdict, share) == said
+
+
+def test_a_run_says_nothing_of_few_cells_where_the_truth_refutes_it(problem: DownscalingProblem) -> None:
+    """Second route: intervals of the same map, counted by hand against the truth and against another one."""
+    settings = DownscaleSettings("area_to_point_gp", learn=False)
+    result = downscale(problem, settings)
+    (few,) = sentences(problem, integrated=False)
+    inside = np.abs(problem.truth - result.predictive.mean) <= 1.96 * result.predictive.sd
+    share = np.average(inside, weights=problem.grid.area)
+    assert (few in result.warnings) == (share < 0.895)
+    far = replace(problem, truth=problem.truth + 1e3)
+    assert few in downscale(far, settings).warnings
+    unknown = replace(problem, truth=None)
+    assert few in downscale(unknown, settings).warnings

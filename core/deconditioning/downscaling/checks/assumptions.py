@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import skew
 
-from deconditioning.downscaling.checks.few_cells import FEW
+from deconditioning.downscaling.checks.few_cells import FEW, stations_inside, visible_targets
 from deconditioning.downscaling.checks.over_water import over_water
 from deconditioning.downscaling.starting import columns_of, coordinate_names
 from deconditioning.fields.problem.explained_variation import WEAK, explained_share
@@ -59,7 +59,7 @@ STATED: dict[str, tuple[str, str]] = {
         f"the mean is beyond the cells by at most {number(_MOST_AT_ALL)} × their range; {number(_MOST_BEYOND)} × where "
         "a covariate is extrapolated",
     ),
-    "cells": ("Enough cells are visible to determine the hyperparameters", f"at least {FEW} cells"),
+    "cells": ("Enough cells, or stations inside them, determine the hyperparameters", f"at least {FEW} together"),
     "water": ("The orography is flat over water", ""),
     "intervals": (
         "Gaussian intervals suit this target",
@@ -89,8 +89,8 @@ def assumptions(
     only: share of the cells' variance that the mediators explain. ``overlap``, also only for these: the effective share
     of the cells with covariates near the targets' mediators. ``aggregation``: share of the variation inside cells that
     the posterior mean determines. ``reach``: how far the mean leaves the range of the cells.
-    ``water``: the range of an orography over water, only where it is not flat. ``cells``: the visible cells, only where
-    they are few. ``intervals``: share of
+    ``water``: the range of an orography over water, only where it is not flat. ``cells``: the visible cells and the
+    stations inside them, only where the cells are few. ``intervals``: share of
     the area whose 95 % intervals stay within the target's physical limits, or the skewness of its coarse values; of a
     warped target the coverage one scale up.
     ``roughness``: the exponent of a rough term.
@@ -103,9 +103,8 @@ def assumptions(
     result.append(_range(problem, mean, sd))
     if (water := over_water(problem)) is not None:
         result.append(Assumption("water", water[1], False, water[0]))
-    if (few := len(problem.data.targets)) < FEW:
-        rough = "they hardly determine how rough the field is inside them"
-        result.append(Assumption("cells", few, False, f"Only {few} cells are visible: {rough}."))
+    if len(problem.data.targets) < FEW:
+        result.append(_visible(problem))
     result.append(intervals(problem, mean, sd) if problem.warp is None else warped_intervals(problem, coverage))
     return (*result, *_roughness(spec))
 
@@ -113,6 +112,17 @@ def assumptions(
 def refused(assumptions: Sequence[Assumption]) -> tuple[str, ...]:
     """Warnings: intervals or a mean that cannot be right, or a covariate that varies where it should not."""
     return tuple(each.sentence for each in assumptions if each.name in _REFUSED and not each.holds)
+
+
+def _visible(problem: DownscalingProblem) -> Assumption:
+    """Cell means hardly determine roughness inside cells; values at points there do."""
+    stations = stations_inside(problem)
+    count, seen = len(problem.data.targets) + stations, visible_targets(problem)
+    if count >= FEW:
+        sentence = f"{seen} are visible: the stations show how rough the field is inside the cells."
+    else:
+        sentence = f"Only {seen} are visible: they hardly determine how rough the field is inside the cells."
+    return Assumption("cells", count, count >= FEW, sentence)
 
 
 def _mediation(problem: DownscalingProblem, spec: ModelSpec, data: IndirectData) -> Assumption:

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.metrics.intervals import RIGHT
 from deconditioning.models.local_scale import LocalScale
 
-#: Visible cells below which hyperparameters are integrated out, and below which a sentence says what that means; up to
-#: so many the local scale only widens.
+#: Visible cells below which hyperparameters are integrated out, and below which, stations included, a sentence says
+#: what that means; up to so many the local scale only widens.
 INTEGRATED, FEW = 60, 40
 
 
@@ -19,21 +20,42 @@ def integrates(settings: DownscaleSettings, cells: int) -> bool:
     return bool(settings.integrate) and settings.kind.on_bags and cells < INTEGRATED
 
 
+def stations_inside(problem: DownscalingProblem) -> int:
+    """The stations that are targets: they measure points, and so the variation inside the cells."""
+    return sum(len(source.row) for source in problem.sources if source.footprints is None)
+
+
+def visible_targets(problem: DownscalingProblem) -> str:
+    """How many cells, and stations inside them, are visible, in words."""
+    stations = stations_inside(problem)
+    return f"{len(problem.data.targets)} cells" + (f" and {stations} stations" if stations else "")
+
+
 def sentences(problem: DownscalingProblem, integrated: bool) -> tuple[str, ...]:
-    """What a map from few cells must say; ``integrated``: it is an average over hyperparameters."""
-    cells = len(problem.data.targets)
-    if cells >= FEW:
+    """What a map from few cells, and stations inside them, must say; ``integrated``: it is an average over
+    hyperparameters."""
+    if len(problem.data.targets) + stations_inside(problem) >= FEW:
         return ()
+    seen = visible_targets(problem)
     known = (
         "the map is therefore an average over plausible hyperparameters"
         if integrated
         else "the intervals may be too narrow, because the map takes its hyperparameters as known"
     )
     return (
-        f"Only {cells} cells are visible. They hardly determine how rough the field is inside the cells: {known}. The "
-        f"intervals are more reliable with at least {FEW} cells: choose a larger region or smaller cells, or withhold "
-        "fewer.",
+        f"Only {seen} are visible. They hardly determine how rough the field is inside the cells: {known}. The "
+        f"intervals are more reliable with at least {FEW} cells or stations: choose a larger region or smaller cells, "
+        "or withhold fewer.",
     )
+
+
+def refuted(verdict: str | None, at_stations: float | None) -> bool:
+    """Whether intervals that few cells may make too narrow are not so: by the ``verdict`` of a truth on them
+    (`metrics.intervals.Trust`), else by the share of 95 % intervals that contain a value ``at_stations`` which no
+    method used; None for what is not known."""
+    if verdict is not None:
+        return verdict != "too narrow"
+    return at_stations is not None and round(100 * at_stations) >= RIGHT[0]
 
 
 def widening(scale: LocalScale, cells: int, below: int = FEW + 1) -> LocalScale:

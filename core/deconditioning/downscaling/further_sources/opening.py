@@ -87,6 +87,15 @@ def open_stations(
     return replace(found, footprint=footprint_of(footprint) or found.footprint)
 
 
+def own_footprint(key: str) -> str:
+    """The footprint that a data set's own soundings state, in words; empty for points, and for uploads, whose columns
+    of widths must be named."""
+    from deconditioning.datasets.entries import find_stations
+
+    found = None if key.startswith(UPLOAD) else find_stations(key).footprint
+    return "" if found is None else str(found)
+
+
 def choices_of_stations(key: str) -> tuple[list[str], list[str]]:
     """The columns of an upload's key that may hold what was measured, and its times where it has several; nothing to
     choose from for a data set's stations."""

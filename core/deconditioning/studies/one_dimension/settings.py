@@ -72,7 +72,7 @@ class LineSettings(Settings):
     restarts = Integer("Starts", 3, low=1, high=10, typed=True, address="o-starts",
                        about="starts of the optimiser")  # fmt: skip
     steps = Integer("Steps per start", 60, low=5, high=300, typed=True, about="steps of each start")
-    optimiser = Choice("Optimiser", "lbfgs", options={"lbfgs": "lbfgs", "adam": "adam"}, address="o-opt")
+    optimiser = Choice("Optimiser", "lbfgs", options={"lbfgs": "L-BFGS", "adam": "Adam"}, address="o-opt")
     seed = Integer("Seed", 0, address=None, sweep=False)
     device = Choice("Device", "auto", options={"auto": "a GPU where there is one", "cpu": "CPU", "cuda": "GPU"},
                     address=None, about="where to compute; auto uses a GPU if there is one")  # fmt: skip

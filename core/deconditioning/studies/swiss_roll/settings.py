@@ -105,7 +105,7 @@ class LearningSettings(Settings):
         "leave_one_bag_out": "λ and ℓ by leaving slices out, then k",
         "target_gp": "ℓ from the GP of means on heights, then k",
     })  # fmt: skip
-    method = Choice("Optimiser", "lbfgs", options={"lbfgs": "lbfgs", "adam": "adam"}, address="r-opt")
+    method = Choice("Optimiser", "lbfgs", options={"lbfgs": "L-BFGS", "adam": "Adam"}, address="r-opt")
     bound = Choice(
         "Bound", "collapsed", options={"collapsed": "collapsed", "stochastic": "stochastic"},
         help="Collapsed: the optimal q(u) in closed form. Stochastic: minibatches of the ELBO by Adam.",
