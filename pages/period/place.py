@@ -91,15 +91,19 @@ def show(shown: Shown, place: tuple[int, int]) -> None:
         )
     if "truth" in lines:
         inside = float(np.mean((low <= lines["truth"]) & (lines["truth"] <= high)))
-        every_pixel = ""
-        if shown.verification is not None:
-            pooled = next(iter(shown.verification.scores.values())).pooled
-            every_pixel = f" here; over all pixels and times it does at {100 * pooled['coverage95']:.0f} %"
         st.caption(
             f"The ring on the maps marks this place. The band contains the truth at {100 * inside:.0f} % of the "
-            f"times{every_pixel}. The coarse value is the mean of the cell around it. "
+            f"times{_over_all(shown)}. The coarse value is the mean of the cell around it. "
             f"Units: {plain(series.problem.units)}."
         )
+
+
+def _over_all(shown: Shown) -> str:
+    """How often the bands of all pixels contain the truth, behind how often those of one do."""
+    if shown.verification is None:
+        return ""
+    pooled = next(iter(shown.verification.scores.values())).pooled
+    return f" here; those of all pixels do at {100 * pooled['coverage95']:.0f} %"
 
 
 def _thin_lines(shown: Shown, place: tuple[int, int]) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ MARKS = {
     Verdict.DRAWING: ("none", "▫"),
 }
 #: Verdicts of several claims, where the verb is another one.
-PLURAL = {Verdict.HOLDS: "hold", Verdict.PARTLY: "hold partly", Verdict.FAILS: "do not hold"}
+_PLURAL = {Verdict.HOLDS: "hold", Verdict.PARTLY: "hold partly", Verdict.FAILS: "do not hold"}
 _CODE = re.compile(r"`([^`]+)`")
 
 
@@ -58,7 +58,7 @@ def _class(verdict: Verdict, count: int) -> str:
 def folded(claims: Sequence[Claim]) -> str:
     """How many claims of a text have which verdict, as the head of a fold."""
     counts = Counter(claim.verdict for claim in claims)
-    parts = [f"{MARKS[verdict][1]} {count} {verdict if count == 1 else PLURAL.get(verdict, verdict)}"
+    parts = [f"{MARKS[verdict][1]} {count} {verdict if count == 1 else _PLURAL.get(verdict, verdict)}"
              for verdict in Verdict if (count := counts[verdict])]  # fmt: skip
     return " · ".join(parts)
 

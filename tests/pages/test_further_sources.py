@@ -9,11 +9,8 @@ import torch
 import xarray as xr
 from streamlit.testing.v1 import AppTest
 
-<<<<<<< HEAD
 from deconditioning.cli.program import main
-=======
 from deconditioning.datasets.entries import find_stations
->>>>>>> mend1
 from deconditioning.datasets.network import BLOCK, OFFSET, network
 from deconditioning.downscaling.further_sources.opening import REGIONS, STATIONS, regions_at, stations_at
 from deconditioning.downscaling.presets import preset

@@ -15,11 +15,11 @@ _NUMBER = re.compile(r"[<−-]? ?\d")
 def show_table(rows: Sequence[dict[str, Any]]) -> None:
     """Rows of the same columns over the whole width. Columns in which every text is a number are right-aligned, as
     columns of numbers are."""
-    right = {name: st.column_config.TextColumn(alignment="right") for name in numeric_texts(rows)}
+    right = {name: st.column_config.TextColumn(alignment="right") for name in _numeric_texts(rows)}
     st.dataframe(cells(rows), hide_index=True, width="stretch", placeholder=MISSING, column_config=right)
 
 
-def numeric_texts(rows: Sequence[dict[str, Any]]) -> list[str]:
+def _numeric_texts(rows: Sequence[dict[str, Any]]) -> list[str]:
     """The columns of texts in which each one that is filled begins as a number."""
     result = []
     for name in rows[0] if rows else ():
