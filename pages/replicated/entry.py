@@ -82,11 +82,8 @@ def block(claim: Claim, known: set[str]) -> str:
     """The claim in HTML, with abbreviations as `show` has them."""
     kind, sign = MARKS[claim.verdict]
     verdict = f'<span class="lab-verdict lab-{kind}"><i aria-hidden="true">{sign}</i> {claim.verdict}</span>'
-    parts = [
-        f"<h4>{escape(claim.item)} {verdict}</h4>",
-        _line("Claim", claim.claim, known),
-        _line("Ours", claim.short or claim.ours, known),
-    ]
+    claimed = _line("Claim", claim.claim, known)
+    ours = _line("Ours", claim.short or claim.ours, known)
     if claim.answers:
         requested = "".join(
             f'<li class="lab-{"yes" if holds else "no"}">'
@@ -94,15 +91,13 @@ def block(claim: Claim, known: set[str]) -> str:
             f"{escape(_capital(_read(says, known)))}</li>"
             for says, holds in claim.answers
         )
-        parts.append(f"<ul>{requested}</ul>")
+        ours += f"<ul>{requested}</ul>"
     if claim.short:
-        parts.append(f"<details><summary>All our numbers</summary>{_line('', claim.ours, known)}</details>")
-    if claim.data:
-        parts.append(_line("Not available", f"{claim.data}.", known))
-    if claim.missing:
-        parts.append(_line("Not tested", f"{claim.missing}.", known))
-    if claim.why:
-        parts.append(_line("Why", claim.why, known))
+        ours += f"<details><summary>All our numbers</summary>{_line('', claim.ours, known)}</details>"
+    reasons = ("Not available", _stopped(claim.data)), ("Not tested", _stopped(claim.missing)), ("Why", claim.why)
+    why = "".join(_line(label, text, known) for label, text in reasons if text)
+    columns = "".join(f"<div>{column}</div>" for column in (claimed, ours, why) if column)
+    parts = [f"<h4>{escape(claim.item)} {verdict}</h4>", f'<div class="lab-columns">{columns}</div>']
     if claim.sources:
         made = "".join(f"<li>data/benchmarks/{escape(file)}.json<code>{_unbroken(command)}</code></li>"
                        for file, command in claim.sources)  # fmt: skip
@@ -115,9 +110,15 @@ def _unbroken(command: str) -> str:
     return " ".join(f"<span>{escape(word)}</span>" for word in command.split())
 
 
+def _stopped(text: str) -> str:
+    """A text with its full stop; nothing of nothing."""
+    return f"{text}." if text else ""
+
+
 def _capital(text: str) -> str:
-    """A text with a capital letter at its beginning, where an abbreviation may just have been spelt out."""
-    return f"{text[:1].upper()}{text[1:]}"
+    """A text with a capital letter at its beginning, where an abbreviation may just have been spelt out; a symbol such
+    as "q̄" stays as it is."""
+    return f"{text[:1].upper()}{text[1:]}" if text[:2].isascii() and text[:2].isalpha() else text
 
 
 def _read(text: str, known: set[str]) -> str:

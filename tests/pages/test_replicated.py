@@ -92,11 +92,20 @@ def test_a_result_is_called_the_same_in_the_filter_and_above_the_counts(page: Ap
 def test_every_sentence_begins_with_a_capital_and_several_claims_have_their_verb(page: AppTest) -> None:
     """Also where an abbreviation at the beginning is spelt out: "Conditional mean process (CMP) …"."""
     for card in claims(page):
-        for text in re.findall(r"<p>(?:<b>[^<]*</b> )?(.)|</b> ([^<]*)</li>", card):
-            first = "".join(text)[0]
-            assert first == first.upper(), card
+        for text in re.findall(r"<p>(?:<b>[^<]*</b> )?(..)|</b> ([^<]*)</li>", card):
+            first = "".join(text)[:2]
+            assert not re.match("[a-z]{2}", first), card
+    assert any("</b> q̄ is nearly flat" in card for card in claims(page))  # a symbol
     heads = [folded([each for each in CARDS if each.text == text]) for text in FOUND.texts]
     assert not re.search(r"([2-9]|\d\d) (holds|does)", " ".join(heads)) and re.search(r"[2-9] hold\b", " ".join(heads))
+
+
+def test_claim_ours_and_why_are_columns(page: AppTest) -> None:
+    for card in claims(page):
+        columns = re.findall(r"<div>(.*?)</div>", card)
+        labels = [re.findall(r"<p><b>([^<]*)</b>", column) for column in columns]
+        assert labels[:2] == [["Claim"], ["Ours"]] and len(columns) in (2, 3), card
+        assert {label for column in labels[2:] for label in column} <= {"Not available", "Not tested", "Why"}
 
 
 def test_the_limit_of_a_small_difference_is_said_to_be_ours() -> None:
