@@ -20,7 +20,7 @@ SMALL_LINE = {"o-n": "40", "o-m": "40"}
 #: Page, perhaps a view → what makes it small, the score of a cell, the model and score of the page's table that agree.
 PAGES: dict[str, tuple[dict[str, str], str, tuple[str, str]]] = {
     "one_dimension": (SMALL_LINE, "rmse", ("task_transformed_gp", "rmse")),
-    "sparse_representation": ({"s-data": "50", "s-places": "even"}, "rmse", ("random", "rmse")),
+    "sparse_representation": ({"s-data": "50", "s-places": "even"}, "rmse", ("on_sliders", "rmse")),
     "swiss_roll": ({"r-points": "300", "r-bags": "12"}, "rmse", ("cmp", "rmse")),
     "conditional_mean_embeddings": ({"e-layout": "50 × 3"}, "shrinkage", ("shrinkage_cmp", "of μ(x, y)")),
     "kernel_bayes": ({"k-dim": "6", "k-n": "60", "k-l": "60"}, "mse", ("kbr", "mse")),

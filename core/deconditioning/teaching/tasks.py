@@ -133,7 +133,7 @@ EXERCISES = (
         _ALL | RepresentationSettings.address(places="even", points=10),
         "Where two points are far apart, the function between them is lost. Evenly spaced points can be about a "
         "lengthscale apart; random points leave gaps.",
-        ("random.rmse", "exact_gp.rmse"), _few_points, 5, "medium",
+        ("on_sliders.rmse", "exact_gp.rmse"), _few_points, 5, "medium",
     ),
     Exercise(
         "slices", "swiss_roll", "How many slices?",
