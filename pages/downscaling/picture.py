@@ -172,7 +172,7 @@ def await_exact(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, sh
     key = spec_key(choice, spec)
     if shown.exact:
         name, preview = st.session_state.pop(Key.PREVIEW, ("", None))
-        sentence = "Exact posterior of all pixels, no longer the preview."
+        sentence = "Exact: the posterior of all pixels, no longer the preview."
         if name == key:
             (mean, sd), units = _differences(preview, shown), plain(problem.units)
             if mean > _NOTABLE * np.nanmean(shown.sd):

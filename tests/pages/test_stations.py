@@ -57,7 +57,7 @@ def equation(page: AppTest) -> str:
 
 def exact(page: AppTest) -> AppTest:
     """The page with its exact maps."""
-    until(page, lambda: "Exact posterior of all pixels" in words(page))
+    until(page, lambda: "Exact: the posterior" in words(page))
     return page
 
 
