@@ -12,7 +12,7 @@ from deconditioning.figures.studies.speed_ratios import plain_ratio, ratio_dots
 from deconditioning.studies.measurements import Measured, Measurement, all_measured
 from deconditioning.wording import number
 from pages.benchmarks import headlines
-from pages.benchmarks.words import told
+from pages.benchmarks.words import in_plain_words
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.page_layout import warnings
 from pages.kit.layout.theme import is_dark
@@ -123,7 +123,7 @@ def _topic(topic: Topic, measurements: list[Measured]) -> None:
 def _ratios(measurements: list[Measured], *, single: bool) -> list[tuple[str, str, float]]:
     """What was done (a ``single`` task, or its whole benchmark), at which size, how many times faster."""
     return [
-        (told(row.what) if single else _title(each), row.size, row.ratio)
+        (in_plain_words(row.what) if single else _title(each), row.size, row.ratio)
         for each in measurements
         for row in each.rows
         if row.ratio is not None
@@ -166,10 +166,12 @@ def _group(each: Measured, cells: list[dict[str, str]], shown: list[str]) -> str
     """Its title, with the note that all of its rows share, and the rows."""
     notes = {row.note for row in each.rows}
     shared = notes.pop() if len(notes) == 1 and len(each.rows) > 1 else ""
-    source = ". ".join(filter(None, (f"measured {each.date} by {each.command}", told(shared))))
+    source = ". ".join(filter(None, (f"measured {each.date} by {each.command}", in_plain_words(shared))))
     title = f"{escape(_title(each))}<small>{escape(source)}</small>"
     lines = (
-        _line(told(row.what), "" if shared else told(row.note), {name: of_row[name] for name in shown})
+        _line(
+            in_plain_words(row.what), "" if shared else in_plain_words(row.note), {name: of_row[name] for name in shown}
+        )
         for row, of_row in zip(each.rows, cells, strict=True)
     )
     return f'<tr class="head"><th colspan="{len(shown) + 1}">{title}</th></tr>' + "".join(lines)
@@ -185,7 +187,7 @@ def _cells(row: Measurement) -> dict[str, str]:
         "Ratio": "" if row.ratio is None else plain_ratio(row.ratio),
         "Peak memory": "" if row.peak_mb is None else f"{row.peak_mb:,.0f} MB",
         "Device": "" if row.device == "cpu" else escape(row.device),
-        "Accuracy": escape(told(row.accuracy)),
+        "Accuracy": escape(in_plain_words(row.accuracy)),
     }
 
 

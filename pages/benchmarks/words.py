@@ -14,7 +14,7 @@ _LATE = re.compile(r"p95 ([\d,]+) ms of ([\d,]+)")
 _BOUND = re.compile(r"bound (-?[\d.]+) ± ([\d.]+)")
 
 
-def told(text: str) -> str:
+def in_plain_words(text: str) -> str:
     """A stored note or accuracy in words: "rmse 8.407" is "RMSE 8.407", "p95 6,503 ms of 120" is "19 of 20 within
     6.5 s (120 measured)", "bound 63113.9 ± 333.0" is "bound 63,100 ± 300"."""
     text = _COVERAGE.sub(lambda match: f"{SCORE_NAMES[match[1]]} {_shares(match[2], match[3])}", text)

@@ -11,7 +11,7 @@ from deconditioning.errors import InputError
 from deconditioning.figures.studies.speed_ratios import plain_ratio, ratio_dots
 from deconditioning.studies.measurements import all_measured, measured
 from deconditioning.wording import number, rounded
-from pages.benchmarks.words import late, told
+from pages.benchmarks.words import in_plain_words, late
 from tests.benchmarks import table
 from tests.benchmarks.table import RESULTS, Row, keep
 from tests.waiting import HANG_S
@@ -80,17 +80,20 @@ def test_the_page_shows_ratio_memory_and_command(kept: Path) -> None:
 
 
 def test_names_waiting_times_and_bounds_are_told_in_words() -> None:
-    assert told("rmse 8.407 (9.523), coverage95 0.7475 (0.5979): ours (variational CMP)") == (
+    assert in_plain_words("rmse 8.407 (9.523), coverage95 0.7475 (0.5979): ours (variational CMP)") == (
         "RMSE 8.407 (9.523), Coverage of 95 % 75 % (60 %): ours (variational CMP)"
     )
-    assert told("mean and sd: shrinkage_cmp, data of seed 0") == "mean and sd: Shrinkage CMP, data of seed 0"
-    assert told("p95 105,424 ms of 30; asked for: 2 s") == "19 of 20 within 1 min 45 s (30 measured); at most 2 s"
-    assert [told(f"bound {text}") for text in ("63113.9 ± 333.0", "2862.3 ± 16.7", "2968.6 ± 0.0")] == [
+    assert in_plain_words("mean and sd: shrinkage_cmp, data of seed 0") == "mean and sd: Shrinkage CMP, data of seed 0"
+    assert (
+        in_plain_words("p95 105,424 ms of 30; asked for: 2 s")
+        == "19 of 20 within 1 min 45 s (30 measured); at most 2 s"
+    )
+    assert [in_plain_words(f"bound {text}") for text in ("63113.9 ± 333.0", "2862.3 ± 16.7", "2968.6 ± 0.0")] == [
         "bound 63,100 ± 300", "bound 2,860 ± 20", "bound 2,968.6"
     ]  # fmt: skip
     assert late("p95 105,424 ms of 30") == 105.424 and late("RMSE 0.1") is None
     stored = [row for each in all_measured(RESULTS)[0] for row in each.rows]
-    words = " ".join(told(f"{row.what} {row.accuracy} {row.note}") for row in stored)
+    words = " ".join(in_plain_words(f"{row.what} {row.accuracy} {row.note}") for row in stored)
     assert not re.search(r"rmse|mae\b|crps|coverage\d|_cmp|p95|nanny", words)
 
 

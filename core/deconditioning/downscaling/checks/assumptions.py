@@ -117,11 +117,11 @@ def refused(assumptions: Sequence[Assumption]) -> tuple[str, ...]:
 def _visible(problem: DownscalingProblem) -> Assumption:
     """Cell means hardly determine roughness inside cells; values at points there do."""
     stations = stations_inside(problem)
-    count, seen = len(problem.data.targets) + stations, visible_targets(problem)
+    count, visible = len(problem.data.targets) + stations, visible_targets(problem)
     if count >= FEW:
-        sentence = f"{seen} are visible: the stations show how rough the field is inside the cells."
+        sentence = f"{visible} are visible: the stations show how rough the field is inside the cells."
     else:
-        sentence = f"Only {seen} are visible: they hardly determine how rough the field is inside the cells."
+        sentence = f"Only {visible} are visible: they hardly determine how rough the field is inside the cells."
     return Assumption("cells", count, count >= FEW, sentence)
 
 

@@ -36,14 +36,14 @@ def sentences(problem: DownscalingProblem, integrated: bool) -> tuple[str, ...]:
     hyperparameters."""
     if len(problem.data.targets) + stations_inside(problem) >= FEW:
         return ()
-    seen = visible_targets(problem)
+    visible = visible_targets(problem)
     known = (
         "the map is therefore an average over plausible hyperparameters"
         if integrated
         else "the intervals may be too narrow, because the map takes its hyperparameters as known"
     )
     return (
-        f"Only {seen} are visible. They hardly determine how rough the field is inside the cells: {known}. The "
+        f"Only {visible} are visible. They hardly determine how rough the field is inside the cells: {known}. The "
         f"intervals are more reliable with at least {FEW} cells or stations: choose a larger region or smaller cells, "
         "or withhold fewer.",
     )

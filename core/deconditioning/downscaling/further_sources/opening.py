@@ -92,8 +92,8 @@ def own_footprint(key: str) -> str:
     of widths must be named."""
     from deconditioning.datasets.entries import find_stations
 
-    found = None if key.startswith(UPLOAD) else find_stations(key).footprint
-    return "" if found is None else str(found)
+    footprint = None if key.startswith(UPLOAD) else find_stations(key).footprint
+    return "" if footprint is None else str(footprint)
 
 
 def choices_of_stations(key: str) -> tuple[list[str], list[str]]:
