@@ -17,9 +17,9 @@ def test_marks_of_every_source_say_their_values(new_page) -> None:
     page.wait_for_function(DRAWN)
     settled(page)
     main = page.get_by_test_id("stMain")
-    expect(main).to_contain_text(f"values of the synthetic swath, and {SEEN} stations")
-    expect(main).to_contain_text(f"large circles: the {SEEN} stations that are targets")
-    expect(main).to_contain_text("dots, squares and outlines: values of further sources")
+    legend = main.locator(".lab-legend")
+    expect(legend).to_contain_text(f"{SEEN} stations used as targets")
+    expect(legend).to_contain_text(re.compile(r"the synthetic swath: [\d,]+ values, with their footprints"))
     for who, measured, place in (("station, a target", network().targets, 7), ("the synthetic swath", swath(), 20)):
         said = pointed(page, float(measured.longitude[place]), float(measured.latitude[place]))
         assert f"{who}: {number(float(measured.value[place]), 4)} K ± {number(float(measured.error[place]), 2)}" in said

@@ -128,11 +128,16 @@ const followPopover = () => {
 // Slides that were on when the page was reloaded come back (deck.py says which); otherwise they begin anew.
 const SLIDES = 'lab-slides', isReload = performance.getEntriesByType('navigation')[0]?.type === 'reload';
 const kept = JSON.parse(sessionStorage.getItem(SLIDES) || '{}');
-let presenting = isReload && kept.path === location.pathname;
+let presenting = isReload && kept.path === location.pathname, clicked = -Infinity;
 if (!presenting) sessionStorage.removeItem(SLIDES);
+const PATIENCE_MS = 10_000; // a click on a page that is still being drawn can be lost
 const goOn = () => {
+  presenting &&= kept.path === location.pathname && !document.querySelector('dialog[open].lab-slides');
   const button = presenting && document.querySelector('.st-key-lab-present button:not(:disabled)');
-  if (button) { presenting = false; button.click(); }
+  if (!button || performance.now() - clicked < PATIENCE_MS) return;
+  clicked = performance.now();
+  button.click();
+  setTimeout(goOn, PATIENCE_MS);
 };
 
 // ---- files that were refused, in Streamlit's list of uploaded files (uploaded.py) ---------------------------------
