@@ -47,10 +47,10 @@ def body() -> None:
         table(result, problem_of(spec).posterior(y)[0])
     else:
         settings, spec, y = several_observations.show(dimension)
+    st.markdown(errors.worth_it())
     equation(settings)
     offer(OnPage("kernel-bayes"))
     with evidence(_MORE, "k-size-d"):
-        st.markdown(errors.worth_it())
         more(spec, y)
 
 

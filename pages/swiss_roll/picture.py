@@ -118,7 +118,7 @@ def draw(roll: SwissRoll, problem: ProblemSettings) -> tuple[ModelSpec, View]:
         _draw_data(roll, limits)
         small = "Error" if shown != "Error" else "Truth"
         figure = roll_in_space(
-            roll.inputs.numpy(), **_right(small, truth, view, limits), height=270, dark=is_dark(), small=True
+            roll.inputs.numpy(), **_right(small, truth, view, limits), height=240, dark=is_dark(), small=True
         )
         plotly_live(figure, "roll-left", later=True)
     return spec, view
@@ -141,7 +141,7 @@ def _posterior_picture(
 def _draw_data(roll: SwissRoll, limits: tuple[float, float]) -> None:
     data = (roll.with_points.tolist(), roll.with_means.tolist())
     figure = roll_from_the_side(
-        roll.inputs.numpy(), roll.slice.numpy(), roll.heights.numpy(), roll.means.numpy(), data, limits, height=230,
+        roll.inputs.numpy(), roll.slice.numpy(), roll.heights.numpy(), roll.means.numpy(), data, limits, height=290,
         dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "roll-side")

@@ -78,18 +78,27 @@ def roll_from_the_side(
 ) -> Figure:
     """The roll's cross-section cut into slices: points where a slice keeps them, its mean as a coloured bar.
 
+    One slice with points, that at the middle height, is marked: it cuts several windings.
+
     Parameters
     ----------
     inputs : (N, 3).  number : (N,) slice of each point.  heights, means : (S,) of each slice.
-    seen : slices whose points are seen, slices whose means are seen.
+    axes : slices whose points are seen, slices whose means are seen.
     """
     with_points = np.isin(number, np.asarray(axes[0]))
+    kept = np.asarray(axes[0])
+    marked = number == kept[np.argmin(np.abs(heights[kept] - np.median(heights[kept])))]
+    groups = (
+        (with_points & ~marked, INK[dark], 3),
+        (~with_points, hue("grey", dark), 1.5),
+        (marked, hue("rust", dark), 7),
+    )
     traces: list[dict[str, Any]] = [
         {
             "type": "scattergl", "mode": "markers", "x": compact(inputs[mask, 0]), "y": compact(inputs[mask, 2]),
             "marker": {"size": size, "color": colour}, "hoverinfo": "skip",
         }
-        for mask, colour, size in ((with_points, INK[dark], 3), (~with_points, hue("grey", dark), 1.5))
+        for mask, colour, size in groups
     ]  # fmt: skip
     chosen = np.asarray(axes[1])
     right = float(inputs[:, 0].max()) + 0.35
@@ -105,7 +114,11 @@ def roll_from_the_side(
     picture = layout("Known: points in slices, mean t of each", height=height, dark=dark)
     top = {"y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
     picture["annotations"] = [
-        top | {"x": float(inputs[:, 0].mean()), "text": "points, side view"},
+        top
+        | {
+            "x": float(inputs[:, 0].mean()),
+            "text": "side view, <b style='color:" + hue("rust", dark) + "'>one slice</b>",
+        },
         top | {"x": right, "text": "mean of t", "xanchor": "right"},
     ]
     picture["margin"] = {"l": 46, "r": 44, "t": 48, "b": 40}
