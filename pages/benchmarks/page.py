@@ -5,6 +5,7 @@ import streamlit as st
 from deconditioning.abbreviations import legend
 from deconditioning.models.defaults import CANDIDATES
 from pages.benchmarks import mediated
+from pages.benchmarks.advice import show_advice
 from pages.benchmarks.measured import show_measured
 from pages.benchmarks.trust import show_trust
 from pages.kit.layout.page_layout import page_header
@@ -28,12 +29,13 @@ def main() -> None:
     page_header(
         "Benchmarks", "Which model is most accurate on real fields, are its intervals right, and how fast is it?"
     )
-    st.subheader("Calibration and accuracy on real fields", anchor=False)
-    show_trust()
-    st.subheader("Accuracy of downscaling through a mediator", anchor=False)
     scores = ("mae", "pearson", "ssim", "crps", "coverage95")
     table = BenchmarkTable("downscaling-benchmark", "downscaling.json", "case", TITLES, units="K", scores=scores,
                            references=dict.fromkeys(TITLES, CANDIDATES[0]))  # fmt: skip
+    show_advice(table)
+    st.subheader("Calibration and accuracy on real fields", anchor=False)
+    show_trust()
+    st.subheader("Accuracy of downscaling through a mediator", anchor=False)
     headline(table)
     st.markdown(" ".join((lost(), mediated.choice(), mediated.regime())))
     with st.expander("All models and scores, significance tests, and a run of your own",

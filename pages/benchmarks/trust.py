@@ -52,8 +52,7 @@ def show_trust() -> None:
         st.info("No measurements yet: run `make bench-trust`, and the results appear here.")
         return
     document = stored(FILE)
-    groups = {case: table_rows(expanded(document["rows"]), "case", case) for case in TITLES}
-    groups = {case: models for case, models in groups.items() if models}
+    groups = _groups(document["rows"])
     lead(_sentence(groups))
     _pictures(_measured(groups), usual_model(True, True).name)
     if (FOLDER / REAL_FIELDS).is_file():
@@ -142,9 +141,29 @@ def _choice(rows: list[dict[str, Any]]) -> str:
     )
 
 
-def _sentence(groups: dict[str, list[dict[str, Any]]]) -> str:
-    """What the default does, over the fields that it and bilinear interpolation have numbers of."""
-    usual, shares, seeds = usual_model(True, True), [], set()
+def matched_spans() -> list[str]:
+    """The default's RMSE relative to bilinear interpolation on matched cells, from the least to the largest; empty
+    where it was not measured."""
+    if not (FOLDER / FILE).is_file():
+        return []
+    shares, _, _ = _shares(_groups(stored(FILE)["rows"]))
+    return [_span(shares)] if shares else []
+
+
+def _groups(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The sums of every model by case; none of cases without rows."""
+    groups = {case: table_rows(expanded(rows), "case", case) for case in TITLES}
+    return {case: models for case, models in groups.items() if models}
+
+
+def _span(shares: list[float]) -> str:
+    return f"{100 * min(shares):.0f} to {100 * max(shares):.0f} %"
+
+
+def _shares(groups: dict[str, list[dict[str, Any]]]) -> tuple[list[float], dict[int, list[float]], int]:
+    """Over the fields that the default and bilinear interpolation have numbers of: ratios of their errors, shares of
+    the truth in the default's intervals by their level, and the draws of a field."""
+    usual, shares, seeds = usual_model(True, True), [], {0}
     inside: dict[int, list[float]] = {50: [], 95: []}
     for models in groups.values():
         result = {entry["model"]: entry for entry in models if entry["mean"] is not None}
@@ -153,16 +172,22 @@ def _sentence(groups: dict[str, list[dict[str, Any]]]) -> str:
             seeds.add(result[usual.name]["n"])
             for level, values in inside.items():
                 values.append(result[usual.name]["means"][f"coverage{level}"])
+    return shares, inside, max(seeds)
+
+
+def _sentence(groups: dict[str, list[dict[str, Any]]]) -> str:
+    """What the default does, over the fields that it and bilinear interpolation have numbers of."""
+    shares, inside, seeds = _shares(groups)
     if not shares:
         return ""
-    spans = [f"{100 * min(values):.0f} to {100 * max(values):.0f} %" for values in (shares, inside[95], inside[50])]
     missed = sum(not AIM[0] <= share <= AIM[1] for share in inside[95])
     fields = "one field" if missed == 1 else f"{missed} fields"
     aim = f"; on {fields} that is outside the aim of {100 * AIM[0]:.0f} to {100 * AIM[1]:.0f} %" if missed else ""
     return (
-        f"On {len(shares)} real fields, half of whose cells are hidden {max(seeds)} times, the error (RMSE) of the "
-        f"{usual.phrase}, the default model, is **{spans[0]}** of that of bilinear interpolation. Its 95 % intervals "
-        f"contain **{spans[1]}** of the truth{aim}; its 50 % intervals contain {spans[2]}."
+        f"On {len(shares)} real fields, half of whose cells are hidden {seeds} times, the error (RMSE) of the "
+        f"{usual_model(True, True).phrase}, the default model, is **{_span(shares)}** of that of bilinear "
+        f"interpolation. Its 95 % intervals contain **{_span(inside[95])}** of the truth{aim}; its 50 % intervals "
+        f"contain {_span(inside[50])}."
     )
 
 

@@ -36,8 +36,9 @@ def rows(name: str) -> list[dict]:
 
 def test_it_opens_on_headlines_and_everything_else_is_folded(page: AppTest):
     titles = [found.value for found in page.subheader]
-    assert titles[0].startswith("Calibration") and titles[1].startswith("Accuracy of downscaling")
-    assert titles[2].startswith("Time compared") and titles[4].startswith("A period") and len(titles) == 7
+    assert titles[0] == "What to use when" and titles[1].startswith("Calibration")
+    assert titles[2].startswith("Accuracy of downscaling") and titles[3].startswith("Time compared")
+    assert titles[5].startswith("A period") and len(titles) == 8
     (said,) = [each.value for each in page.markdown if "smaller than that of BCSD" in each.value]
     best = [1 - row["ours"] / row["yardstick"] for row in rows("period") if row["more"]["method"] == "archive"]
     assert f"{100 * min(best):.0f} to {100 * max(best):.0f} % smaller" in said
@@ -48,13 +49,32 @@ def test_it_opens_on_headlines_and_everything_else_is_folded(page: AppTest):
     assert not any(block.proto.expanded for block in page.expander)
     kept = json.loads((ROOT / "data" / "benchmarks" / "downscaling.json").read_text())["rows"]
     seeds = [len({row["seed"] for row in kept if row["case"] == case}) for case in MEDIATED]
-    assert len(page.dataframe) > 3 and list(page.dataframe[3].value["Seeds"]) == seeds and min(seeds) >= 2
-    assert len(page.dataframe) == 3 + sum(len(folded.dataframe) for folded in page.expander[:2])
+    assert len(page.dataframe) > 4 and list(page.dataframe[4].value["Seeds"]) == seeds and min(seeds) >= 2
+    assert len(page.dataframe) == 4 + sum(len(folded.dataframe) for folded in page.expander[:2])
     said = " ".join(block.value for block in page.caption)
     assert "made by `deconditioning benchmark downscaling" in said
     table = page.expander[1].dataframe[0].value
     assert {"Model", "RMSE, K", "SSIM", "CRPS, K", "Coverage of 95 %"} <= set(table.columns)
     assert {"Shrinkage CMP", "Variational CMP", "VBAgg", "Bicubic"} <= set(table["Model"])
+
+
+def test_what_to_use_when_is_told_with_numbers_of_the_stored_rows(page: AppTest) -> None:
+    told = page.dataframe[0].value
+    measured_of = dict(zip(told["Your data"], told["Measured"], strict=True))
+    assert len(told) == 5
+    gains = []
+    for name, key in (("stations", "seed"), ("stations_real", "case")):
+        kept = json.loads((ROOT / "data" / "benchmarks" / f"{name}.json").read_text())["rows"]
+        for case in {row[key] for row in kept} if key == "case" else (None,):
+            mine = [row for row in kept if case is None or row["case"] == case]
+            both, *alone = (mean(row[which] for row in mine) for which in ("both", "cells", "stations"))
+            gains.append(1 - both / min(alone))
+    assert f"{100 * min(gains):.0f} to {100 * max(gains):.0f} %" in measured_of["Coarse cells and stations"]
+    rows_of_scale = [row for row in rows("scale") if row["size"].startswith("1,000,000 pixels, 1,000 bags")]
+    seconds = sum(row["ours"] for row in rows_of_scale if "conditioning" in row["what"] or "every pixel" in row["what"])
+    assert f"in {seconds:.0f} s of CPU time" in measured_of["Very many cells"]
+    (said,) = [each.value for each in page.markdown if "half of whose cells are hidden" in each.value]
+    assert re.search(r"\*\*(\d+ to \d+ %)\*\*", said)[1] in measured_of["Coarse cells, covariates at every pixel"]
 
 
 def test_what_differs_from_the_default_is_counted_with_scipy(page: AppTest) -> None:
@@ -121,10 +141,10 @@ def test_trust_is_told_by_its_stored_rows(page: AppTest):
     mine = [row["scores"] for row in kept if (row["case"], row["model"]) == ("era5-t2m-matched", "area_to_point_gp")]
     plain = [row["scores"]["rmse"] for row in kept if row["case"] == "era5-t2m-matched" and "more" in row]
     table = page.expander[0].dataframe[0].value
-    assert list(page.dataframe[0].value["Data"]) == list(dict.fromkeys(table["Data"])) and {
+    assert list(page.dataframe[1].value["Data"]) == list(dict.fromkeys(table["Data"])) and {
         "RMSE, K",
         "CRPS, K",
-    } <= set(page.dataframe[0].value)
+    } <= set(page.dataframe[1].value)
     (line,) = table[table["Data"].str.startswith("ERA5") & (table["Model"] == "Area-to-point GP")].to_dict("records")
     assert len(mine) == len(plain) == 5 and line["RMSE, K"].startswith(f"{mean(s['rmse'] for s in mine):#.3g} ± ")
     assert line["RMSE relative to bilinear"] == f"{100 * mean(s['rmse'] for s in mine) / mean(plain):.0f} %"
@@ -176,7 +196,7 @@ def test_the_accuracy_headline_is_that_of_the_stored_rows(page: AppTest):
     interpolated = by_model.pop("interpolation")
     plain = min(mean(row["more"][name]["rmse"] for row in interpolated) for name in ("bilinear", "bicubic"))
     best = min(by_model.values(), key=lambda found: mean(row["scores"]["rmse"] for row in found))
-    line = page.dataframe[3].value.iloc[0]
+    line = page.dataframe[4].value.iloc[0]
     assert line["RMSE, K"].startswith(f"{mean(row['scores']['rmse'] for row in best):#.3g} ±")
     assert line["Its RMSE, K"].startswith(f"{plain:#.3g} ±")
     assert line["Coverage of 95 %"] == f"{100 * mean(row['scores']['coverage95'] for row in best):.0f} %"

@@ -79,30 +79,44 @@ def _seed_seconds(rows: Sequence[Mapping[str, Any]], settings: Mapping[str, Sequ
     return sum(row["seconds"]["cpu"] for row in matching) / len(seeds) if seeds else None
 
 
+def spans(table: BenchmarkTable) -> list[str]:
+    """RMSE of the most accurate model of a group relative to the best interpolation, and the coverage of its 95 %
+    intervals, each from the least to the largest of the stored groups; empty where nothing is stored."""
+    pairs = [(best["mean"] / plain["mean"], best["means"]["coverage95"]) for _, best, plain in _best(table)]
+    return [f"{100 * min(each):.0f} to {100 * max(each):.0f} %" for each in zip(*pairs, strict=True)]
+
+
+def _best(table: BenchmarkTable) -> list[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+    """By the value of each stored group, its most accurate model and the best interpolation."""
+    rows, _ = _stored_rows(table)
+    groups = _cached_sums(table.task, _mark(table), table, rows) if rows else {}
+
+    def nearest(group: Any, *, plain: bool) -> Mapping[str, Any]:
+        return min((each for each in group.models if (each["model"] in PLAIN) == plain), key=lambda each: each["mean"])
+
+    return [(value, nearest(group, plain=False), nearest(group, plain=True)) for value, group in groups.items()]
+
+
 def headline(table: BenchmarkTable) -> None:
     """The stored result in one sentence and one line a group: the nearest model beside the best interpolation."""
-    rows, _ = _stored_rows(table)
-    if not rows:
+    chosen = _best(table)
+    if not chosen:
         return
-    lines, shares, held = [], [], []
-    for value, group in _cached_sums(table.task, _mark(table), table, rows).items():
-        plain = min((each for each in group.models if each["model"] in PLAIN), key=lambda each: each["mean"])
-        best = min((each for each in group.models if each["model"] not in PLAIN), key=lambda each: each["mean"])
-        shares.append(best["mean"] / plain["mean"])
-        held.append(best["means"]["coverage95"])
-        lines.append(
-            {
-                "Data": table.groups[value],
-                "Most accurate model": model_name(best["model"]),
-                _with_units(table, "rmse"): spread(best["mean"], best["sd"]),
-                "Best interpolation": model_name(plain["model"]),
-                f"Its {_with_units(table, 'rmse')}": spread(plain["mean"], plain["sd"]),
-                "Coverage of 95 %": f"{100 * held[-1]:.0f} %",
-                "Seeds": group.seeds,
-            }
-        )
+    lines = [
+        {
+            "Data": table.groups[value],
+            "Most accurate model": model_name(best["model"]),
+            _with_units(table, "rmse"): spread(best["mean"], best["sd"]),
+            "Best interpolation": model_name(plain["model"]),
+            f"Its {_with_units(table, 'rmse')}": spread(plain["mean"], plain["sd"]),
+            "Coverage of 95 %": f"{100 * best['means']['coverage95']:.0f} %",
+            "Seeds": best["n"],
+        }
+        for value, best, plain in chosen
+    ]
+    held = [best["means"]["coverage95"] for _, best, _ in chosen]
     narrow = " (too narrow everywhere)" if max(held) < 0.9 else ""
-    share, inside = (f"{100 * min(result):.0f} to {100 * max(result):.0f} %" for result in (shares, held))
+    share, inside = spans(table)
     st.markdown(
         f"The RMSE of the most accurate model is {share} of that of the best interpolation; its 95 % intervals contain "
         f"{inside} of the truth{narrow}."

@@ -85,21 +85,7 @@ def roll_from_the_side(
     inputs : (N, 3).  number : (N,) slice of each point.  heights, means : (S,) of each slice.
     axes : slices whose points are seen, slices whose means are seen.
     """
-    with_points = np.isin(number, np.asarray(axes[0]))
-    kept = np.asarray(axes[0])
-    marked = number == kept[np.argmin(np.abs(heights[kept] - np.median(heights[kept])))]
-    groups = (
-        (with_points & ~marked, INK[dark], 3),
-        (~with_points, hue("grey", dark), 1.5),
-        (marked, hue("rust", dark), 7),
-    )
-    traces: list[dict[str, Any]] = [
-        {
-            "type": "scattergl", "mode": "markers", "x": compact(inputs[mask, 0]), "y": compact(inputs[mask, 2]),
-            "marker": {"size": size, "color": colour}, "hoverinfo": "skip",
-        }
-        for mask, colour, size in groups
-    ]  # fmt: skip
+    traces = _side_view(inputs, number, heights, axes[0], dark)
     chosen = np.asarray(axes[1])
     right = float(inputs[:, 0].max()) + 0.35
     bars = _markers(means[chosen], "position", limits, "t", 8, dark)
@@ -112,13 +98,10 @@ def roll_from_the_side(
         }
     )  # fmt: skip
     picture = layout("Known: points in slices, mean t of each", height=height, dark=dark)
+    one = f"<b style='color:{hue('rust', dark)}'>one slice</b>"
     top = {"y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
     picture["annotations"] = [
-        top
-        | {
-            "x": float(inputs[:, 0].mean()),
-            "text": "side view, <b style='color:" + hue("rust", dark) + "'>one slice</b>",
-        },
+        top | {"x": float(inputs[:, 0].mean()), "text": f"side view, {one}"},
         top | {"x": right, "text": "mean of t", "xanchor": "right"},
     ]
     picture["margin"] = {"l": 46, "r": 44, "t": 48, "b": 40}
@@ -129,6 +112,26 @@ def roll_from_the_side(
         "mean."
     )
     return {"data": traces, "layout": picture}
+
+
+def _side_view(
+    inputs: np.ndarray, number: np.ndarray, heights: np.ndarray, kept: Sequence[int], dark: bool
+) -> list[dict[str, Any]]:
+    """Points of the slices that keep them, of the others, and of the one at the middle height."""
+    with_points, places = np.isin(number, np.asarray(kept)), np.asarray(kept)
+    marked = number == places[np.argmin(np.abs(heights[places] - np.median(heights[places])))]
+    groups = (
+        (with_points & ~marked, INK[dark], 3),
+        (~with_points, hue("grey", dark), 1.5),
+        (marked, hue("rust", dark), 7),
+    )
+    return [
+        {
+            "type": "scattergl", "mode": "markers", "x": compact(inputs[mask, 0]), "y": compact(inputs[mask, 2]),
+            "marker": {"size": size, "color": colour}, "hoverinfo": "skip",
+        }
+        for mask, colour, size in groups
+    ]  # fmt: skip
 
 
 def model_dots(

@@ -1,0 +1,53 @@
+"""Which model to use for which data, with what was measured of it, from the stored rows."""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from deconditioning.studies.measurements import all_measured
+from pages.benchmarks import headlines
+from pages.benchmarks.measured import FOLDER as MEASURED
+from pages.benchmarks.trust import matched_spans
+from pages.kit.layout.table import show_table
+from pages.kit.runs.benchmark_table import BenchmarkTable, spans
+from pages.kit.runs.stored_results import FOLDER, stored
+
+
+def show_advice(mediated: BenchmarkTable) -> None:
+    """A row for each kind of data; nothing is said of what was not measured."""
+    measurements = {each.name: [each] for each in all_measured(MEASURED)[0]}
+    rows = (
+        ("Coarse cells, covariates at every pixel", "the default model; regression kriging if time is short",
+         _of_interpolation("RMSE", matched_spans(), "bilinear interpolation")),
+        ("Coarse cells, covariates elsewhere, and a mediator", "the default model, which compares its candidates one "
+         "scale up", _of_interpolation("RMSE of the most accurate model", spans(mediated), "the best interpolation")),
+        ("Coarse cells and stations", "both in one model", _stations()),
+        ("A series with earlier times at high resolution", "the archive as prior (page Period)",
+         headlines.smaller_than_bcsd(measurements.get("period", []))),
+        ("Very many cells", "inducing points (variational CMP)",
+         headlines.seconds_per_map(measurements.get("scale", []))),
+    )  # fmt: skip
+    known = [{"Your data": data, "Use": use, "Measured": measured} for data, use, measured in rows if measured]
+    if known:
+        st.subheader("What to use when", anchor=False)
+        show_table(known)
+
+
+def _of_interpolation(error: str, shares: Sequence[str], which: str) -> str:
+    return f"{error} {shares[0]} of that of {which}" if shares else ""
+
+
+def _stations() -> str:
+    """By how much one model of cells and stations is more accurate than the better one of the two alone."""
+    files = [name for name in ("stations.json", "stations_real.json") if (FOLDER / name).is_file()]
+    cases: dict[str, list[Mapping[str, float]]] = {}
+    for name in files:
+        for row in stored(name)["rows"]:
+            cases.setdefault(row.get("case", "generated"), []).append(row)
+    gains = []
+    for mine in cases.values():
+        both, cells, alone = (sum(row[name] for row in mine) for name in ("both", "cells", "stations"))
+        gains.append(100 * (1 - both / min(cells, alone)))
+    if not gains:
+        return ""
+    return f"RMSE {min(gains):.0f} to {max(gains):.0f} % smaller than that of cells or stations alone"
