@@ -167,7 +167,7 @@ def choose_settings(learned: Learned) -> Settings:
 
 
 def _placed(learned: Learned) -> dict[str, Log]:
-    """The sliders of the hyperparameters, which begin where q̄ puts them: four digits, inside their ends."""
+    """The sliders of the hyperparameters, which begin where q̄ puts them: three digits, inside their ends."""
     result = learned.settings
     values = {
         "epsilon": result.epsilon, "length": learned.length, "kernel_scale": result.kernel_scale,
@@ -178,7 +178,7 @@ def _placed(learned: Learned) -> dict[str, Log]:
 
 def _beginning(slider: Log, value: float) -> Log:
     assert slider.low is not None and slider.high is not None
-    return slider.copy(default=float(f"{min(max(value, slider.low), slider.high):.4g}"))
+    return slider.copy(default=float(f"{min(max(value, slider.low), slider.high):.3g}"))
 
 
 def _moved() -> bool:

@@ -188,7 +188,7 @@ def exponential_gamma(
 
     proposal = Prior((Marginal("θ", "uniform", low, high, log=True),))
     return Problem(
-        "exponential-gamma", prior, proposal, run, np.log([observed]), ("log mean",), exact, sample=sample
+        "exponential-gamma", prior, proposal, run, np.log([observed]), ("log mean waiting time",), exact, sample=sample
     )  # fmt: skip
 
 
