@@ -1,5 +1,7 @@
 """Steps 1 to 4: a real curve through large cells, its rivals, a prior, a covariate."""
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -192,7 +194,7 @@ def prior(length: float, guess: Guess | None, dark: bool) -> Shown:
     if guess is not None:
         top, guessed = recovered(best(False), False), recovered(float(guess.value), False)
         both = curve([*traces, truth(dark, width=2), known(cells, dark)], "Recovered and true field.", dark, _LOWER)
-        figures = [both, _evidence(float(guess.value), dark)]
+        figures = [both, _evidence(length, float(guess.value), dark)]
         times = np.exp(min(top.evidence - guessed.evidence, 50))
         lesson = (
             f"With {number(best(False))} km the cell averages are {number(times)} times as probable as with your "
@@ -229,14 +231,19 @@ def _posterior(recovered: Recovered, colour: str) -> list[draw.Trace]:
             draw.line(km, mean, "recovered", colour)]  # fmt: skip
 
 
-def _evidence(length: float, dark: bool) -> Figure:
-    """How probable each length makes the cells, with the guess and the best."""
+def _evidence(length: float, guess: float, dark: bool) -> Figure:
+    """How probable each length makes the cells, with that of the slider, the guess and the best."""
     values = np.exp(evidence(False) - evidence(False).max())
-    chosen = np.interp(np.log(length), np.log(LENGTHS), values)
+
+    def mark(at: float, name: str, colour: str, **more: Any) -> draw.Trace:
+        height = np.interp(np.log(at), np.log(LENGTHS), values)
+        return draw.dots(np.array([at]), np.array([height]), name, colour, size=15, **more)
+
     traces = [
         draw.line(np.array(LENGTHS), values, "", hue("teal", dark)),
-        draw.dots(np.array([length]), np.array([chosen]), "your length", hue("rust", dark), size=15),
-        draw.dots(np.array([best(False)]), np.ones(1), "the best", INK[dark], size=15, symbol="circle-open"),
+        mark(length, "the slider's, drawn above", hue("teal", dark)),
+        mark(guess, "your guess", hue("rust", dark)),
+        mark(best(False), "the best", INK[dark], symbol="circle-open"),
     ]
     result = draw.picture(
         traces,
