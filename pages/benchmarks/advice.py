@@ -1,6 +1,7 @@
 """Which model to use for which data, with what was measured of it, from the stored rows."""
 
 from collections.abc import Mapping, Sequence
+from html import escape
 
 import streamlit as st
 
@@ -8,7 +9,6 @@ from deconditioning.studies.measurements import all_measured
 from pages.benchmarks import headlines
 from pages.benchmarks.measured import FOLDER as MEASURED
 from pages.benchmarks.trust import matched_spans
-from pages.kit.layout.table import show_table
 from pages.kit.runs.benchmark_table import BenchmarkTable, spans
 from pages.kit.runs.stored_results import FOLDER, stored
 
@@ -27,10 +27,17 @@ def show_advice(mediated: BenchmarkTable) -> None:
         ("Very many cells", "inducing points (variational CMP)",
          headlines.seconds_per_map(measurements.get("scale", []))),
     )  # fmt: skip
-    known = [{"Your data": data, "Use": use, "Measured": measured} for data, use, measured in rows if measured]
-    if known:
+    lines = [_line(*row) for row in rows if row[-1]]
+    if lines:
         st.subheader("What to use when", anchor=False)
-        show_table(known)
+        head = "".join(f'<th scope="col">{name}</th>' for name in ("Your data", "Use", "Measured"))
+        body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
+        st.html(f'<div class="lab-measured"><table>{body}</table></div>')
+
+
+def _line(data: str, use: str, measured: str) -> str:
+    cells = f'<td data-label="Use">{escape(use)}</td><td data-label="Measured">{escape(measured)}</td>'
+    return f'<tr><th scope="row">{escape(data)}</th>{cells}</tr>'
 
 
 def _of_interpolation(error: str, shares: Sequence[str], which: str) -> str:

@@ -44,7 +44,8 @@ def body() -> None:
     if dimension in FEW:
         settings, result = picture_first(lambda: observed(dimension))
         spec, y = gaussian_spec(settings, 1), np.array(settings.observed)
-        table(result, problem_of(spec).posterior(y)[0])
+        exact, covariance = problem_of(spec).posterior(y)
+        table(result, exact, np.sqrt(np.diag(covariance)))
     else:
         settings, spec, y = several_observations.show(dimension)
     st.markdown(errors.worth_it())

@@ -1,3 +1,17 @@
+// A page that was asked for with its slides is covered until they are there (deck.py), or a person does something.
+(() => {
+  if (!new URLSearchParams(location.search).has('present')) return;
+  const cover = document.createElement('div'), uncover = () => cover.remove();
+  Object.assign(cover, { id: 'lab-slides-soon', role: 'status', textContent: 'Preparing the slides …' });
+  Object.assign(cover.style, {
+    position: 'fixed', inset: 0, zIndex: 999999, display: 'grid', placeItems: 'center', colorScheme: 'light dark',
+    background: 'Canvas', color: 'CanvasText', font: '1.5rem sans-serif',
+  });
+  document.documentElement.append(cover);
+  for (const name of ['keydown', 'pointerdown']) addEventListener(name, uncover, { once: true, capture: true });
+  setTimeout(uncover, 60_000);
+})();
+
 // One entry of the browser's history for each visit of a page, with the settings that the page had when it was left.
 // Streamlit adds an entry for every setting that the program changes, and one without settings as a page is left.
 (() => {

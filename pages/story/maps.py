@@ -84,6 +84,14 @@ def _map(title: str, values: np.ndarray, key: str, dark: bool, scale: MapScale |
     return figure
 
 
+def _three_classes(figure: Figure, names: tuple[str, str, str]) -> None:
+    """Let a map of −1, 0 and 1 have three colours, and its bar three fields with names."""
+    heat = figure["data"][0]
+    colours = [heat["colorscale"][at][1] for at in (0, len(heat["colorscale"]) // 2, -1)]
+    heat["colorscale"] = [[at / 3, colour] for place, colour in enumerate(colours) for at in (place, place + 1)]
+    heat["colorbar"] |= {"tickvals": [-2 / 3, 0, 2 / 3], "ticktext": list(names)}
+
+
 def _coarse(key: str, dark: bool) -> tuple[Figure, ...]:
     """What is there before anything is computed."""
     return (_map("Cell values", constant(problem_of(key)), key, dark),)
@@ -139,7 +147,7 @@ def sure(level: int, guess: Guess | None, dark: bool) -> Shown:
     promised, problem = level / 100, solved.problem
     limit = float(f"{largest_values(problem, solved.mean, solved.sd).spread:.2g}")
     spread = MapScale("2 sd", problem.units, "uncertainty", 0.0, limit)
-    figures = [_map("Uncertainty: half the width of a 95 % interval", 2 * solved.sd, KEY, dark, spread)]
+    figures = [_map("Uncertainty: 2 standard deviations", 2 * solved.sd, KEY, dark, spread)]
     held, lesson = solved.held(promised), ""
     then = held if guess is None else solved.held(guess.control / 100)
     good: tuple[str, ...] = ()
@@ -147,7 +155,7 @@ def sure(level: int, guess: Guess | None, dark: bool) -> Shown:
     if guess is not None:
         scale = MapScale("truth and interval", "", "diverging", -1.0, 1.0)
         outside = _map("Where the truth is outside the interval", solved.beyond(promised), KEY, dark, scale)
-        outside["data"][0]["colorbar"] |= {"tickvals": [-0.85, 0, 0.85], "ticktext": ["below", "inside", "above"]}
+        _three_classes(outside, ("below", "inside", "above"))
         figures.insert(0, outside)
         result = trust(solved.truth, solved.predictive, weights=problem.grid.area)
         right = result.right
@@ -239,7 +247,7 @@ STEPS = (
     ),
     Step(
         "Where it fails",
-        "Near the ground the mountains explain little, and a map that looks just as sharp deserves less trust.",
+        "Near the ground the mountains explain little: the map misses detail, and its intervals deserve less trust.",
         Control("Height above the ground", options=(HIGH, LOW), value=LOW),
         Question("How much of the variation inside the cells do the mountains explain at 75 m?"),
         fails,

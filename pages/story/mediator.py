@@ -19,7 +19,7 @@ from pages.story.step import Control, Guess, Link, Question, Shown, Step, number
 #: The input at which the hidden function is to be guessed.
 AT = 2.0
 #: Height of both scatters: alone, and above another picture.
-TALL, _UPPER = 400, 330
+TALL, _UPPER = 400, 235
 BY_HAND = EditedPoints(
     {"first": ("s5-first", "first table"), "second": ("s5-second", "second table")}, "s5-as-generated", upright=True
 )
@@ -162,7 +162,7 @@ def _function(line: Line, line_fit: LineFit, link: mediated.Link, guess: float, 
         ),
         draw.dots(np.array([AT]), np.array([guess]), "your guess", hue("rust", dark), size=18, symbol="x"),
     ]
-    return draw.picture(traces, ("input", "outcome"), "The hidden function, recovered.", dark=dark, height=_UPPER - 20)
+    return draw.picture(traces, ("input", "outcome"), "The hidden function, recovered.", dark=dark, height=_UPPER + 10)
 
 
 STEPS = (

@@ -14,7 +14,7 @@ HOURS = (3, 6, 12, 24, 48, 120, 240)
 #: Factors between the stated and the real error of a mean within which the check is green.
 _NEAR = (0.75, 1.33)
 #: Height of the upper of two pictures.
-_LOWER = 300
+_LOWER = 265
 
 lasting = st.cache_resource(show_spinner="Downscaling ten days …")(lasting_errors)
 
@@ -82,7 +82,7 @@ def _against_length(result: Lasting, count: int, dark: bool) -> Figure:
     alt = "Error of a mean against the number of hours, in per cent of the error of a single time."
     labels = ("hours averaged", "error, %")
     rules = [draw.rule(float(count * STEP), hue("grey", dark))]
-    figure = draw.picture(traces, labels, alt, dark=dark, up=(0, 108), height=draw.TALL - _LOWER + 40, rules=rules)
+    figure = draw.picture(traces, labels, alt, dark=dark, up=(0, 108), height=_LOWER - 25, rules=rules)
     figure["layout"]["xaxis"] |= {"type": "log", "tickvals": list(HOURS)}
     figure["layout"]["yaxis"]["nticks"] = 4
     return figure

@@ -81,7 +81,8 @@ class Trust:
 
 
 def calibration_sentence(levels: Sequence[float], shares: Sequence[float]) -> str:
-    """What a curve of coverage shows, by all of its levels: too wide, too narrow, or about right.
+    """What a curve of coverage shows, by all of its levels: too wide, too narrow, or about right; where it is clearly
+    off at some of them only, on which side it lies and its worst level.
 
     An interval is about right if a Gaussian one of the wanted coverage would be at most a fifth wider or narrower, as
     for `RIGHT`: Φ⁻¹((1 + share)/2) / Φ⁻¹((1 + level)/2) is between 1/1.2 and 1.2. Levels below the least of `LEVELS`,
@@ -106,13 +107,11 @@ def calibration_sentence(levels: Sequence[float], shares: Sequence[float]) -> st
         words = "The curve crosses the diagonal: intervals of some levels are too wide, those of others too narrow"
         return f"{words}; {example}."
     side, verdict = ("above", "wide") if wide.any() else ("below", "narrow")
-    clear = int((wide | narrow).sum())
-    if clear == judged.sum():
+    if (wide | narrow).sum() == judged.sum():
         return f"The curve lies {side} the diagonal: the intervals are too {verdict}; {example}."
     every = bool((gaps > 0).all() if wide.any() else (gaps < 0).all())
-    where = f"{side} the diagonal, clearly at" if every else f"clearly {side} the diagonal at"
-    which = "interval of this level is" if clear == 1 else "intervals of these levels are"
-    return f"The curve lies {where} {clear} of {judged.sum()} levels from 50 %: the {which} too {verdict}; {example}."
+    which = f"the {100 * levels[worst]:.0f} % intervals, which contain {100 * shares[worst]:.0f} % of the truth,"
+    return f"The curve lies {side} the diagonal{'' if every else ' at some levels'}: {which} are too {verdict}."
 
 
 def pit_sentence(counts: Sequence[float]) -> str:

@@ -21,5 +21,7 @@ def station_scores(model: str, scored: Mapping[str, Any], units: str) -> None:
     caption = f"Scores at the {scored['count']} stations that no method used; error is prediction − measured value."
     if not math.isclose(alone["rmse"], scored["rmse"], rel_tol=1e-6):
         rows[_MAP] = alone
-        caption += " The row of the model includes the learned offset of the stations; the other rows do not."
-    score_table(rows | maps, units=units, names={_MAP: "Posterior mean alone"}, caption=caption)
+        caption += (
+            " Only the first row includes the learned offset of the stations: compare the others with each other."
+        )
+    score_table(rows | maps, units=units, names={_MAP: "Posterior mean without the offset"}, caption=caption)

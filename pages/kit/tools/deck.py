@@ -32,6 +32,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   window_.replaceChildren(root);
   root.dataset.dark = data.dark;
   if (!window_.open) window_.showModal();
+  document.getElementById('lab-slides-soon')?.remove();  // address_bar.js
   window_.show_ = showDeck(root, JSON.parse(data.deck), { close, first, turned, plotly: () => window.__labPlotly });
 }
 """

@@ -53,7 +53,7 @@ def roll_in_space(
     picture = layout(title, height=height, dark=dark)
     bare = {
         "showbackground": False, "gridcolor": MISSING[dark], "linecolor": MISSING[dark], "showline": True,
-        "zeroline": False, "tickfont": {"size": 14}, "nticks": 4, "showticklabels": not small,
+        "zeroline": False, "tickfont": {"size": 11}, "nticks": 4, "showticklabels": not small,
     }  # fmt: skip
     titles = {f"{name}axis": bare | {"title": {"text": "" if small else title}} for name, title in _TITLES.items()}
     picture["scene"] = titles | {"camera": _CAMERA, "aspectmode": "cube", "uirevision": "roll"}
@@ -98,14 +98,14 @@ def roll_from_the_side(
         }
     )  # fmt: skip
     picture = layout("Known: points in slices, mean t of each", height=height, dark=dark)
-    one = f"<b style='color:{hue('rust', dark)}'>one slice</b>"
     top = {"y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
     picture["annotations"] = [
-        top | {"x": float(inputs[:, 0].mean()), "text": f"side view, {one}"},
+        top | {"x": float(inputs[:, 0].mean()), "text": "side view, one slice marked"},
         top | {"x": right, "text": "mean of t", "xanchor": "right"},
     ]
     picture["margin"] = {"l": 46, "r": 44, "t": 48, "b": 40}
     picture["xaxis"] = axis("x", dark, automargin=False, showgrid=False, zeroline=False)
+    picture["xaxis"]["tickvals"] = np.arange(np.ceil(inputs[:, 0].min()), right).tolist()  # the bar is at no x
     picture["yaxis"] = axis("height", dark, automargin=False, showgrid=False, zeroline=False)
     picture["meta"]["alt"] = (
         f"Side view of the roll: {len(heights)} horizontal slices, {len(axes[0])} with points, {len(chosen)} with a "
