@@ -12,6 +12,8 @@ from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.datasets.swiss_roll import RollSpec, SwissRoll, make_swiss_roll
 from deconditioning.errors import Check, InputError, never
 from deconditioning.figures.studies.swiss_roll import roll_from_the_side, roll_in_space
+from deconditioning.metrics.intervals import trust
+from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.catalogue import BAG_GP
 from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import ModelSpec
@@ -134,7 +136,7 @@ def _posterior_picture(
     right = _right(shown, roll.truth.numpy(), view, limits)
     figure = roll_in_space(roll.inputs.numpy(), **right, height=460, dark=is_dark())
     plotly_live(figure, "roll-right")
-    lead(_sentence(shown, spec, view))
+    lead(_sentence(shown, spec, view, roll.truth.numpy()))
     return spec, view
 
 
@@ -177,7 +179,7 @@ def _right(shown: str, truth: np.ndarray, view: View, limits: tuple[float, float
     }  # fmt: skip
 
 
-def _sentence(shown: str, spec: ModelSpec, view: View) -> str:
+def _sentence(shown: str, spec: ModelSpec, view: View, truth: np.ndarray) -> str:
     scores, title = view.scores, spec.model.title
     if shown == "Error":
         return f"Prediction − truth of the {spec.model.phrase}: RMSE **{scores['rmse']:.3f}** over all points."
@@ -191,7 +193,5 @@ def _sentence(shown: str, spec: ModelSpec, view: View) -> str:
             "1 − k_d(x, x)/k(x, x), where k_d = k − ⟨k_x, D̂Ĉ k_x⟩ is the part of the kernel that is lost by "
             f"conditioning and deconditioning. On average **{100 * quality:.0f} %** is recovered."
         )
-    return (
-        f"{title}: RMSE **{scores['rmse']:.3f}** (t has mean 0 and sd 1); the 95 % intervals contain "
-        f"{100 * scores['coverage95']:.0f} % of the points."
-    )
+    intervals = trust(truth, Predictive(view.mean, view.sd)).sentence
+    return f"{title}: RMSE **{scores['rmse']:.3f}** (t has mean 0 and sd 1); {intervals}"
