@@ -157,7 +157,10 @@ def verdict(layout: BagLayout, result: Comparison, sizes: torch.Tensor) -> str:
     better, worse = sorted(estimates, key=estimates.__getitem__)
     each = f"{layout.per_bag} points each"
     spread = f"{int(sizes.min())} to {int(sizes.max())} points, {layout.per_bag} on average" if layout.unequal else each
-    return f"{layout.bags} groups of {spread}: the error of the estimated mean of x (RMSE) is {better} and {worse}."
+    return (
+        f"{layout.bags} groups of {spread}, such as pixels in cells: the error of the estimated mean of x (RMSE) is "
+        f"{better} and {worse}."
+    )
 
 
 def _reason(layout: BagLayout, result: Comparison) -> str:
