@@ -36,7 +36,8 @@ def scores(page: AppTest) -> str:
 def test_it_opens_where_the_estimators_differ_and_says_by_how_much(page):
     said = words(page)
     found = re.search(
-        r"50 groups of (\d+) to (\d+) points, 20 on average, such as pixels in cells: the error .* is \*\*(\S+)\*\* if every group counts", said
+        r"50 groups of (\d+) to (\d+) points, 20 on average, such .*: the error .* is \*\*(\S+)\*\* if every group counts",
+        said,
     )
     assert found and int(found[1]) < int(found[2]) / 10
     layout = BagLayout(50, 20, True, True, 0.01, 0)
