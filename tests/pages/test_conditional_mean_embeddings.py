@@ -36,7 +36,7 @@ def scores(page: AppTest) -> str:
 def test_it_opens_where_the_estimators_differ_and_says_by_how_much(page):
     said = words(page)
     found = re.search(
-        r"50 groups of (\d+) to (\d+) points, 20 on average, such .*: the error .* is \*\*(\S+)\*\* if every group counts",
+        r"50 groups of (\d+) to (\d+) points, 20 on average, .*: the error .* is \*\*(\S+)\*\* if every group counts",
         said,
     )
     assert found and int(found[1]) < int(found[2]) / 10
