@@ -245,7 +245,7 @@ const fill = show => {
       else line.append(text);
     }
   }
-  if (deck.trust && !slide.given) drawTrust(side, deck.trust);
+  if (deck.trust && !slide.given && slide.kind !== 'words') drawTrust(side, deck.trust);
   show.count.textContent = `${show.index + 1} / ${deck.slides.length}`;
   show.said.textContent = `${slide.title}. ${slide.sentence || slide.alt || ''}`;
   [...show.dots.children].forEach((dot, i) => { dot.setAttribute('aria-current', i === show.index ? 'step' : 'false'); });

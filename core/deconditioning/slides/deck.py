@@ -160,14 +160,20 @@ def stride_for(panels: list[Panel], room: int = _ROOM) -> int:
 
 
 def _trust_badge(shown: Shown) -> dict[str, str]:
-    """The verdict that stands on every slide of a result."""
+    """The verdict that stands on every slide that shows a result."""
     if shown.held is None:
         return {"mark": "bad", "badge": shown.unchecked or "The intervals could not be tested."}
     share = 100 * shown.held.held[-1]
     return {
         "mark": mark_of(shown.held),
-        "badge": f"95 % intervals contain {share:.0f} % of the truth where they could be tested: {shown.held.words}.",
+        "badge": f"95 % intervals contain {share:.0f} % of the truth{_where(shown)}: {shown.held.words}.",
     }
+
+
+def _where(shown: Shown) -> str:
+    """Where the verdict holds, if not on the whole map."""
+    truth = shown.problem.truth
+    return "" if truth is not None and np.isfinite(truth).all() else " where they could be tested"
 
 
 def _slides(shown: Shown) -> list[dict[str, Any]]:
@@ -179,10 +185,11 @@ def _slides(shown: Shown) -> list[dict[str, Any]]:
     return [
         _map("data", "Known at high resolution", f"{covariates.capitalize()}, at all {pixels} pixels.", _COVARIATE)
         | {"given": True},
-        _map("coarse", "Observed", f"{cells} coarse values of {name}.{hidden}", MapKey.OBSERVED) | {"given": True},
+        _map("coarse", f"{cells} coarse values are known", f"{cells} coarse values of {name}.{hidden}",
+             MapKey.OBSERVED) | {"given": True},
         _map("fine", "From coarse to fine", f"From {cells} coarse values to {pixels} pixels: drag the divider.",
              MapKey.MEAN, MapKey.OBSERVED, ("coarse", "fine"), f"From {cells} coarse values to {pixels} pixels."),
-        _map("truth", "Comparison with the truth", _nearness(shown), MapKey.TRUTH, MapKey.MEAN, ("fine", "truth")),
+        _map("truth", _accuracy(shown), _nearness(shown), MapKey.TRUTH, MapKey.MEAN, ("fine", "truth")),
         _map("doubt", "Where the map is least certain",
              f"Hatched: the quarter of the map with the largest uncertainty. {doubt}", MapKey.MEAN,
              printed=f"In the quarter of the map with the largest uncertainty, {doubt[0].lower()}{doubt[1:]}")
@@ -231,6 +238,22 @@ def _nearness(shown: Shown) -> str:
     )
 
 
+def _accuracy(shown: Shown) -> str:
+    """The title of the comparison with the truth: its result, where there is one."""
+    own, plain = ((shown.scores.get(name) or {}).get("rmse_area") for name in (shown.model.name, "bilinear"))
+    if own is None or not plain:
+        return "Comparison with the truth"
+    return f"Error: {100 * own / plain:.0f} % of that of bilinear interpolation"
+
+
+def _calibration(shown: Shown) -> str:
+    """The title of the checks: their result, where there is one."""
+    if shown.held is None:
+        return "Calibration"
+    words = shown.held.words
+    return f"T{words[1:]}" if words.startswith("the ") else f"The intervals are {words}"
+
+
 def _least_known(shown: Shown) -> float:
     """2 sd above which the map is known least well."""
     panel = shown.panel(MapKey.SPREAD)
@@ -248,7 +271,7 @@ def _checks(shown: Shown) -> dict[str, Any]:
         sentence = "No truth at high resolution is available." + at
     lines = [["One scale up", shown.checked]] if shown.checked else []
     return {
-        "key": "checks", "kind": "checks", "title": "Calibration", "sentence": sentence, "levels": levels,
+        "key": "checks", "kind": "checks", "title": _calibration(shown), "sentence": sentence, "levels": levels,
         "rows": score_rows(shown), "lines": lines,
     }  # fmt: skip
 

@@ -22,7 +22,7 @@ class Presented:
     slides : in order; the last one says where it all comes from.
     deck : they and what they draw, as plain JSON data for deck.js.
     picture : what a slide draws as a PNG for paper, None for one of words.
-    badge : a verdict with its mark, on every slide but those of given data; None if there is none.
+    badge : a verdict with its mark, on every slide that shows a result; None if there is none.
     references : what to cite.
     """
 

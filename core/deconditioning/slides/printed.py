@@ -41,7 +41,7 @@ def powerpoint(presentation: Presented, check: Check = never) -> bytes:
             _place_picture(page, picture, slide["alt"], _STAGE if sentence_of(slide) else _WHOLE)
         else:
             _words(page, slide)
-        if presentation.badge is not None and not slide.get("given"):
+        if presentation.badge is not None and not slide.get("given") and slide["kind"] != "words":
             colour = VERDICTS[presentation.badge["mark"]][0][1:]
             _write(page, presentation.badge["badge"], (8.5, 6.0, 4.3, 1.0), 14, bold=True, colour=colour)
         page.notes_slide.notes_text_frame.text = caption_of(slide)

@@ -72,6 +72,9 @@ def test_every_number_said_is_that_of_the_maps(shown: Shown) -> None:
     inside = np.abs(truth - mean) <= 1.959964 * shown.panel(MapKey.SPREAD).values / 2
     share = np.nansum(problem.grid.area * inside) / problem.grid.area.sum()
     assert f"contain {100 * share:.0f} % of the truth" in deck["trust"]["badge"]
+    plain = shown.scores["bilinear"]["rmse_area"]
+    assert slide(deck, "truth")["title"] == f"Error: {100 * rmse / plain:.0f} % of that of bilinear interpolation"
+    assert slide(deck, "checks")["title"] == f"The intervals are {shown.held.words}"
 
 
 def test_a_quarter_of_the_map_is_hatched(shown: Shown) -> None:
@@ -96,6 +99,7 @@ def test_without_truth_no_slide_speaks_of_it(shown: Shown) -> None:
     deck = downscaling_deck(blind)
     assert [one["key"] for one in deck["slides"]] == ["coarse", "fine", "doubt", "checks", "method", "credits"]
     assert deck["trust"] == {"mark": "bad", "badge": "Nothing could be checked."}
+    assert slide(deck, "checks")["title"] == "Calibration"
     assert slide(deck, "checks")["levels"] == [] and len(slide(deck, "checks")["rows"]) == 1
 
 
@@ -127,7 +131,7 @@ def test_powerpoint_has_text_tables_and_words_for_pictures(shown: Shown, told: P
     for page, wanted in zip(file.slides, deck["slides"], strict=True):
         words = [shape.text_frame.text for shape in page.shapes if shape.has_text_frame]
         assert wanted["title"] in words
-        assert (deck["trust"]["badge"] in words) == (wanted["key"] not in ("data", "coarse")), "data need no verdict"
+        assert (deck["trust"]["badge"] in words) == (wanted["key"] not in ("data", "coarse", "method", "credits"))
         pictures = [shape for shape in page.shapes if shape.shape_type == 13]
         assert len(pictures) == (wanted["kind"] == "map")
         assert all(shape._element.nvPicPr.cNvPr.get("descr") == wanted["alt"] for shape in pictures)
