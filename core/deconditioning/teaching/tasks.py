@@ -186,8 +186,8 @@ EXERCISES = (
     ),
     Exercise(
         "people", "distribution_regression", "Subjects or measurements?",
-        "Move *How many subjects* and *How many measurements of each* until the posterior risk of the Gaussian process "
-        "is 0.015 or less.",
+        "Choose *How many subjects* and *How many measurements of each* so that the posterior risk of the Gaussian "
+        "process is 0.015 or less.",
         "Both give more data. Try one at a time.",
         Regression.address(n=50, m=10), Regression.address(n=200, m=1000),
         "With many measurements of few subjects, or few measurements of many subjects, the risk stays high. Both are "
