@@ -8,19 +8,18 @@ import streamlit as st
 from deconditioning.studies.measurements import all_measured
 from pages.benchmarks import headlines
 from pages.benchmarks.measured import FOLDER as MEASURED
-from pages.benchmarks.trust import matched_spans
-from pages.kit.runs.benchmark_table import BenchmarkTable, spans
+from pages.benchmarks.trust import matched_spans, mediated_spans
 from pages.kit.runs.stored_results import FOLDER, stored
 
 
-def show_advice(mediated: BenchmarkTable) -> None:
+def show_advice() -> None:
     """A row for each kind of data; nothing is said of what was not measured."""
     measurements = {each.name: [each] for each in all_measured(MEASURED)[0]}
     rows = (
         ("Coarse cells, covariates at every pixel", "the default model; regression kriging if time is short",
-         _of_interpolation("RMSE", matched_spans(), "bilinear interpolation")),
+         _of_interpolation(matched_spans(), "bilinear interpolation")),
         ("Coarse cells, covariates elsewhere, and a mediator", "the default model, which compares its candidates one "
-         "scale up", _of_interpolation("RMSE of the most accurate model", spans(mediated), "the best interpolation")),
+         "scale up", _of_interpolation(mediated_spans(), "the best interpolation")),
         ("Coarse cells and stations", "both in one model", _stations()),
         ("A series with earlier times at high resolution", "the archive as prior (page Period)",
          headlines.smaller_than_bcsd(measurements.get("period", []))),
@@ -40,8 +39,8 @@ def _line(data: str, use: str, measured: str) -> str:
     return f'<tr><th scope="row">{escape(data)}</th>{cells}</tr>'
 
 
-def _of_interpolation(error: str, shares: Sequence[str], which: str) -> str:
-    return f"{error} {shares[0]} of that of {which}" if shares else ""
+def _of_interpolation(shares: Sequence[str], which: str) -> str:
+    return f"RMSE {shares[0]} of that of {which}" if shares else ""
 
 
 def _stations() -> str:

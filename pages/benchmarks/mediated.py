@@ -38,18 +38,19 @@ def choice() -> str:
     )
 
 
-def regime() -> str:
-    """When mediation helps, in one sentence with its numbers; nothing without rows."""
+def regime() -> list[str]:
+    """When mediation helps, in sentences with their numbers; none without rows."""
     result = {case: _means(case) for case in MEDIATORS}
     helped, harmed = (result[case] for case in ("mediator-0-0", "mediator-1-0.5"))
     if not (helped and harmed):
-        return ""
-    return (
+        return []
+    return [
         "On synthetic fields mediation helps if the mediator depends on the covariates alone (RMSE "
         f"{number(helped[MEDIATED]['mean'])}, against {model_name(PLAIN)} {number(helped[PLAIN]['mean'])}) and hurts "
         f"if it depends on the target itself ({number(harmed[MEDIATED]['mean'])}, against "
-        f"{number(harmed[PLAIN]['mean'])}). {_stages(helped, harmed)}"
-    )
+        f"{number(harmed[PLAIN]['mean'])}).",
+        _stages(helped, harmed),
+    ]
 
 
 def _stages(helped: dict[str, dict[str, Any]], harmed: dict[str, dict[str, Any]]) -> str:

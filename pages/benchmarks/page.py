@@ -32,12 +32,13 @@ def main() -> None:
     scores = ("mae", "pearson", "ssim", "crps", "coverage95")
     table = BenchmarkTable("downscaling-benchmark", "downscaling.json", "case", TITLES, units="K", scores=scores,
                            references=dict.fromkeys(TITLES, CANDIDATES[0]))  # fmt: skip
-    show_advice(table)
+    show_advice()
     st.subheader("Calibration and accuracy on real fields", anchor=False)
     show_trust()
     st.subheader("Accuracy of downscaling through a mediator", anchor=False)
     headline(table)
-    st.markdown(" ".join((lost(), mediated.choice(), mediated.regime())))
+    told = (lost(), mediated.choice(), *mediated.regime())
+    st.markdown("\n".join(f"- {sentence}" for sentence in told if sentence))
     with st.expander("All models and scores, significance tests, and a run of your own",
                      expanded=run_of(table.task) is not None):  # fmt: skip
         everything(table)

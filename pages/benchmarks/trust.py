@@ -150,6 +150,14 @@ def matched_spans() -> list[str]:
     return [_span(shares)] if shares else []
 
 
+def mediated_spans() -> list[str]:
+    """The default's RMSE relative to the best interpolation on cells with a mediator, from the least to the largest;
+    empty where it was not measured."""
+    rows = stored(REAL_FIELDS)["rows"] if (FOLDER / REAL_FIELDS).is_file() else []
+    mine = [row for row in rows if row["model"] == AUTO and row["case"] in REAL_MEDIATED and row["scores"]]
+    return [_span([row["scores"]["rmse"] / row["best_interpolation"]["rmse"] for row in mine])] if mine else []
+
+
 def _groups(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """The sums of every model by case; none of cases without rows."""
     groups = {case: table_rows(expanded(rows), "case", case) for case in TITLES}

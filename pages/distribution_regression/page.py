@@ -32,7 +32,7 @@ def main() -> None:
     """Read the controls, regress by every method, draw."""
     page_header(
         "Distribution regression",
-        "Can an outcome be predicted from all of a person's measurements rather than from their average alone?",
+        "Each person has many measurements. Which values among them go with the outcome?",
         PRESETS,
         ESSENTIALS,
     )

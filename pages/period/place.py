@@ -10,6 +10,7 @@ from deconditioning.figures.colours import hue
 from deconditioning.figures.places import cities_on
 from deconditioning.figures.studies.one_dimension import function_plot, line
 from deconditioning.figures.studies.period import date_ticks
+from deconditioning.metrics.intervals import RIGHT
 from deconditioning.period.correlation import days_of
 from deconditioning.period.series import Series
 from pages.kit.chart.plotly_live import plotly_live
@@ -93,9 +94,15 @@ def show(shown: Shown, place: tuple[int, int]) -> None:
         inside = float(np.mean((low <= lines["truth"]) & (lines["truth"] <= high)))
         st.caption(
             f"The ring on the maps marks this place. The band contains the truth at {100 * inside:.0f} % of the "
-            f"times{_over_all(shown)}. The coarse value is the mean of the cell around it. "
+            f"times{_over_all(shown)}{_verdict(inside)}. The coarse value is the mean of the cell around it. "
             f"Units: {plain(series.problem.units)}."
         )
+
+
+def _verdict(inside: float) -> str:
+    """What follows for the band at a place."""
+    side = "narrow" if inside < RIGHT[0] / 100 else "wide" if inside > RIGHT[1] / 100 else ""
+    return f". So it is too {side} here" if side else ""
 
 
 def _over_all(shown: Shown) -> str:

@@ -17,7 +17,7 @@ from deconditioning.studies.sparse_representation.study import (
     read,
     represent,
 )
-from deconditioning.wording import number, signed
+from deconditioning.wording import rounded, signed
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.page_layout import lead
@@ -80,8 +80,9 @@ def pictures(
         with right:
             _draw(toy, version, title, others[version], f"s-{version}", height=height, legend=False)
     st.caption(
-        "Triangles mark the positions of the points; their height has no meaning. Between the points the band is wide, "
-        "because the model assumes that the data depend on f only at the points."
+        "Triangles mark the positions of the points; their height has no meaning. Between the points the band is wide "
+        "although there are data: the model takes each observation for a combination of f at the points, so that the "
+        "data determine f only there."
     )
     return represented, others
 
@@ -110,19 +111,19 @@ def opening(toy: Toy, represented: Represented, shown: dict[str, Represented], p
     best = min((name for name in shown if name in LEARNABLE), key=lambda n: _rmse(shown[n], toy), default=None)
     sentence = (
         f"{toy.spec.data:,} noisy observations of a function, represented by {count} inducing points: at {places} "
-        f"positions the RMSE is **{number(_rmse(represented, toy), 2)}**"
+        f"positions the RMSE is **{rounded(_rmse(represented, toy))}**"
     )
     if "random" in shown:
-        return f"{sentence}, at random positions {number(_rmse(shown['random'], toy), 2)}{_all_data(toy, count)}."
+        return f"{sentence}, at random positions {rounded(_rmse(shown['random'], toy))}{_all_data(toy, count)}."
     if best is None:
         return f"{sentence}. Press **{LEARN}** to see how well {count} learned points can represent it."
-    return f"{sentence}, at learned positions **{number(_rmse(shown[best], toy), 2)}**{_all_data(toy, count)}."
+    return f"{sentence}, at learned positions **{rounded(_rmse(shown[best], toy))}**{_all_data(toy, count)}."
 
 
 def _all_data(toy: Toy, count: int) -> str:
     """The error of a GP on all data; nothing where these are too many."""
     try:
-        return f". A GP on all data reaches {number(_rmse(fitted(toy.spec, 'exact_gp', count), toy), 2)}"
+        return f". A GP on all data reaches {rounded(_rmse(fitted(toy.spec, 'exact_gp', count), toy))}"
     except InputError:
         return ""
 

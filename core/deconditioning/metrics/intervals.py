@@ -26,6 +26,8 @@ _SLIGHTLY = 1.07
 SLIGHT = 0.03
 #: 95 % intervals that contain less than this are called far too narrow.
 _FAR = 0.7
+#: By which factor the outer bins of a PIT histogram that is otherwise flat lie above the others to be called high.
+_HIGH_END = 1.15
 #: From which distance of a mean PIT from ½ a prediction is called biased: a bias of 0.18 sd.
 _SHIFTED = 0.05
 _PHI_95 = 1.959964
@@ -132,6 +134,8 @@ def pit_sentence(counts: Sequence[float]) -> str:
         shape = f"The histogram is {how}high {where}: the distributions are {how}too {side}."
     else:
         shape = "The histogram is about flat: the distributions have about the right width."
+        if len(share) > 2 and min(share[0], share[-1]) > _HIGH_END * np.mean(share[1:-1]):
+            shape = "The histogram is about flat, but high at both ends: large errors are more frequent than stated."
     if abs(mean - 0.5) <= _SHIFTED:
         return shape
     low, side = ("low", "upper") if mean > 0.5 else ("high", "lower")

@@ -103,8 +103,8 @@ def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, summary: 
         what = "its pixel" if problem.stations.footprints is None else "the mean over its footprint"
         rest = f"{number(100 * stations / max(1 - cells, 1e-12), 2)} %"
         rows = [
-            f"All stations differ from the cells by **{offset}** (offset and its sd).",
-            f"Each station differs from {what} by **{number(summary['representativeness'], 2)} {units}** (sd τ).",
+            f"All stations differ from the cells by **{offset}** (offset and its sd; positive: they read higher).",
+            f"A station typically differs from {what} by **{number(summary['representativeness'], 2)} {units}** (τ).",
             f"The cells explain **{number(100 * cells, 3)} %** of the map's prior variance, the stations a further "
             f"**{number(100 * stations, 2)} %**: {rest} of what remains after the cells.",
         ]

@@ -8,7 +8,6 @@ SCORE_NAMES: dict[str, str] = {
     "bias": "Bias",
     "pearson": "Pearson r",
     "ssim": "SSIM",
-    "ssim_range": "SSIM data range",
     "crps": "CRPS",
     "coverage50": "Coverage of 50 %",
     "coverage90": "Coverage of 90 %",
@@ -26,4 +25,4 @@ SCORE_NAMES: dict[str, str] = {
     "r2_high": "97.5 %",
     "noise": "σ²",
 }
-WITH_UNITS = ("rmse", "mae", "bias", "crps", "ssim_range")
+WITH_UNITS = ("rmse", "mae", "bias", "crps")
