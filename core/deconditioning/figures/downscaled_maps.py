@@ -127,7 +127,9 @@ def _observed_panel(problem: DownscalingProblem, scale: MapScale) -> Panel:
     values, grid, inside = problem.coarse, problem.coarse_grid, problem.cell >= 0
     if inside.any():
         values, grid = _at_pixels(problem, problem.coarse.ravel()), problem.grid
-    title = "Coarse observation" + (" (grey: hidden from the model)" if np.isnan(values).any() else "")
+    title = "Observations" if problem.sources else "Coarse observation"
+    if np.isnan(values).any():
+        title += " (grey: hidden from the model)"
     return Panel(MapKey.OBSERVED, title, values, grid, scale)
 
 
