@@ -112,6 +112,12 @@ def _network(part: str, **changes: Any) -> Any:
     return getattr(network(**changes), part)
 
 
+def _uk_stations(part: Any) -> "Stations":
+    from deconditioning.datasets.uk_stations import uk_stations
+
+    return uk_stations(part)
+
+
 def _swath() -> "Stations":
     from deconditioning.datasets.network import swath
 
@@ -183,6 +189,23 @@ BUILT_IN = (
     ),
     _atmosphere("atmosphere", "Planet at 0.5° (synthetic)", (360, 720), 17),
     _atmosphere("atmosphere-small", "Planet at 2° (synthetic)", (90, 180), 5),
+    Entry(
+        "uk-stations",
+        "UK stations and ERA5, March",
+        "bundled",
+        "Copernicus licence; contains modified Copernicus Climate Change Service information 2019. UK Open Government "
+        "Licence v3.0; contains Met Office data © Crown copyright, altitudes © Environment Agency 2015; EU-DEM, USGS, "
+        "NOAA",
+        "ERA5, March 2019 (Hersbach et al. 2020); Met Office, Historic station data",
+        "Mean of daily highest and lowest temperature, March 2019: ERA5 in cells of 4×4 pixels and 18 measured "
+        "stations; 9 others score the map.",
+        partial(_open_file, bundled("era5_uk_month_2019-03.nc")),
+        _matched("tmean", ["altitude", "land"], 4, {}),
+        {
+            "seen": ("18 Met Office stations", partial(_uk_stations, "seen")),
+            "scored": ("9 other Met Office stations", partial(_uk_stations, "scored")),
+        },
+    ),
     Entry(
         "stations",
         "Cells and stations (synthetic)",
