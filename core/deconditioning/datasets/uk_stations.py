@@ -14,6 +14,7 @@ from deconditioning.bundled import bundled
 if TYPE_CHECKING:
     from deconditioning.fields.footprints.station_data import Stations
 
+LICENCE = "UK Open Government Licence v3.0; contains Met Office data, © Crown copyright"
 FILE = bundled("uk_stations_2019-03.csv")
 #: Of the bundled example one station in so many, in the order of the alphabet, is kept for scores.
 _KEPT = 3
@@ -39,6 +40,7 @@ def uk_stations(part: Part = "all", value: Value = "tmean") -> "Stations":
     )
     every = Stations(
         latitude, longitude, values[value], np.zeros(len(rows)), altitude, units="degC", source="the Met Office",
+        licence=LICENCE,
     )  # fmt: skip
     kept = np.arange(len(rows)) % _KEPT == _KEPT - 1
     return every if part == "all" else every.of(kept if part == "scored" else ~kept)
