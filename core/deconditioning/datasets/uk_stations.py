@@ -20,6 +20,7 @@ FILE = bundled("uk_stations_2019-03.csv")
 _KEPT = 3
 Part = Literal["seen", "scored", "all"]
 Value = Literal["tmean", "tmax", "tmin"]
+VALUES: tuple[Value, ...] = ("tmean", "tmax", "tmin")
 
 
 @lru_cache(maxsize=12)

@@ -7,7 +7,9 @@ import xarray as xr
 from deconditioning.bundled import bundled
 from deconditioning.datasets.entries import find, find_stations
 from deconditioning.datasets.uk_stations import FILE, uk_stations
+from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.fields.grids.interpolate import locate
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.tables.stations import read_stations
 from deconditioning.tables.table import read_table
 
@@ -51,6 +53,18 @@ def test_the_mean_is_half_the_sum_and_every_third_station_is_kept() -> None:
     assert (len(seen), len(scored)) == (18, 9)
     together = np.concatenate([seen.value, scored.value])
     assert np.array_equal(np.sort(together), np.sort(mean)) and np.array_equal(scored.value, mean[2::3])
+
+
+@pytest.mark.parametrize("target", ["tmean", "tmax", "tmin"])
+def test_the_example_has_the_stations_of_its_target(target: str) -> None:
+    """The offset at the pixels is that of this temperature: the daily range of ERA5 is smaller than that measured."""
+    source = Source("uk-stations", stations="uk-stations/seen", scored="uk-stations/scored")
+    found = build_problem(source, DownscalingSpec.from_dict(find("uk-stations").default | {"target": target}))
+    assert found.stations is not None and found.scored is not None and found.truth is not None
+    every = np.sort(np.concatenate([each.measured.value for each in (found.stations, found.scored)]))
+    assert np.allclose(every, np.sort(uk_stations("all", target).value + 273.15))  # type: ignore[arg-type]
+    pixels = found.truth.flat[found.pixel[found.stations.row]]
+    assert np.mean(found.stations.measured.value - pixels) * {"tmean": 1, "tmax": 1, "tmin": -1}[target] > 0.2
 
 
 def test_every_station_lies_on_a_pixel_and_is_near_its_temperature() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from deconditioning.bundled import bundled
-from deconditioning.datasets.uk_stations import uk_stations
-from tests.benchmarks.measured_stations_case import BLOCKS, VALUES, MeasuredCase, cells_alone, parts, row_of
+from deconditioning.datasets.uk_stations import VALUES, uk_stations
+from tests.benchmarks.measured_stations_case import BLOCKS, MeasuredCase, cells_alone, parts, row_of
 from tests.benchmarks.stations_case import at_own_altitude
 
 ROWS = json.loads((bundled("benchmarks") / "stations_measured.json").read_text())["rows"]

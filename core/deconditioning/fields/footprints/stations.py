@@ -67,8 +67,9 @@ def with_scored_stations(problem: DownscalingProblem, stations: Stations) -> Dow
 
 def _credited(problem: DownscalingProblem, stations: Stations) -> DownscalingProblem:
     """The problem with what its figures must say of the stations."""
-    known = problem.licence
-    return problem if stations.licence in known else replace(problem, licence=f"{known}; {stations.licence}".lstrip("; "))
+    if stations.licence in problem.licence:
+        return problem
+    return replace(problem, licence="; ".join(each for each in (problem.licence, stations.licence) if each))
 
 
 def _located(
