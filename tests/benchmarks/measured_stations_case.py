@@ -1,7 +1,7 @@
 """Measured stations beside cells of ERA5: how much each source gains from the other.
 
 Some of the bundled stations of the UK Met Office (March 2019) are withheld from maps that cells and other stations
-make, together and each alone: every station in turn, every third one, and all but every third. Nothing is chosen by what is
+make, together and each alone: every station in turn, every third one, and all but every third. Nothing is chosen by
 what is withheld, and every choice of temperature and cells is in the table.
 """
 
