@@ -24,8 +24,9 @@ def test_a_stored_row_is_computed_again() -> None:
     case, number = MeasuredCase("tmean", 4), 29
     withheld = list(parts(27))[number]
     errors, sd = cells_alone(case)
-    found, row = row_of(case, withheld, errors, sd), ROWS[number]
-    assert (row["value"], row["block"], row["seen"], row["scored"]) == ("tmean", 4, 18, 9)
+    found, row = row_of(case, withheld, errors, sd), dict(ROWS[number])
+    assert (row.pop("value"), found.pop("value")) == ("tmean", "tmean")
+    assert (row["block"], row["seen"], row["scored"]) == (4, 18, 9)
     assert found == {name: pytest.approx(value, rel=0.03, abs=0.01) for name, value in row.items()}
 
 
@@ -36,6 +37,15 @@ def test_errors_of_the_cells_are_those_of_a_map_that_knows_no_station() -> None:
             rows = [each for each in ROWS if (each["block"], each["value"]) == (block, value)]
             one, third = (np.array([each["cells"] for each in rows if each["scored"] == size]) for size in (1, 9))
             assert np.mean(one**2) == pytest.approx(np.mean(third**2))
+
+
+def test_the_trend_is_that_of_the_normal_equations() -> None:
+    """Every station in turn from the others, by the leverage of each in one fit to all."""
+    every, rows = uk_stations("all", "tmin"), [each for each in ROWS if each["value"] == "tmin" and each["block"] == 4]
+    columns = np.stack([np.ones(27), every.latitude, every.longitude, every.altitude], 1)  # type: ignore[list-item]
+    hat = columns @ np.linalg.inv(columns.T @ columns) @ columns.T
+    left_out = (every.value - hat @ every.value) / (1 - np.diag(hat))
+    assert np.allclose([each["trend"] for each in rows[:27]], np.abs(left_out), atol=1e-6)
 
 
 def test_stations_alone_stand_at_their_own_altitudes() -> None:
