@@ -147,6 +147,45 @@ def _network_cell(labels: list[str], column: str) -> str | None:
     }.get(column)
 
 
+def _measured_rows(value: str, seen: int, block: int) -> list[Row]:
+    """The rows of measured stations: ``seen`` of them used, the others scored."""
+    given = {"value": value, "seen": seen, "block": block}
+    return [each for each in rows("stations_measured", KEPT) if all(each[name] == given[name] for name in given)]
+
+
+def _pooled(found: list[Row], name: str) -> float:
+    """RMSE at all withheld stations of these rows."""
+    return math.sqrt(sum(each["scored"] * each[name] ** 2 for each in found) / sum(each["scored"] for each in found))
+
+
+def _measured_gain(found: list[Row]) -> float:
+    """By how many per cent the RMSE of both sources is smaller than that of the better one alone."""
+    return 100 * (1 - _pooled(found, "both") / min(_pooled(found, "cells"), _pooled(found, "stations")))
+
+
+def _measured_inside(found: list[Row]) -> float:
+    return 100 * sum(each["scored"] * each["inside_95"] for each in found) / sum(each["scored"] for each in found)
+
+
+def _measured_cell(labels: list[str], column: str) -> str | None:
+    found = _measured_rows(labels[0].strip("`"), int(labels[1]), 4)
+    names = {"cells and stations": "both", "cells alone": "cells", "stations alone": "stations",
+             "linear trend": "trend", "fine ERA5": "fine"}  # fmt: skip
+    if column in names:
+        return f"{_pooled(found, names[column]):.2f}"
+    gain = round(_measured_gain(found))
+    return {
+        "smaller than the better one by": f"{gain} %".replace("-", "−"),
+        "inside 95 % intervals": f"{_measured_inside(found):.0f} %",
+    }.get(column)
+
+
+def _measured_in_larger_cells() -> list[str]:
+    """RMSE (K) of the mean temperature from larger cells and 26, 18 and 9 stations, and the gains in per cent."""
+    found = [_measured_rows("tmean", seen, 8) for seen in (26, 18, 9)]
+    return [*(f"{_pooled(each, 'both'):.2f}" for each in found), *(f"{_measured_gain(each):.0f}" for each in found)]
+
+
 def _three_sources() -> list[str]:
     """Mean RMSE of all sources, by how much it is smaller than that of the best alone, coverage of 95 % intervals."""
     found = rows("sources", KEPT)
@@ -578,6 +617,12 @@ SENTENCES = (
         _three_sources,
     ),
     Sentence(
+        BENCHMARKS,
+        "the RMSE of `tmean` is {}, {} and {} K with 26, 18 and 9 stations, {}, {} and {} % smaller than that of the "
+        "better source alone.",
+        _measured_in_larger_cells,
+    ),
+    Sentence(
         "docs/period.md", "one of the patterns below the cells appears: with it the CRPS is {} instead of {} K.",
         _with_predictors,
     ),
@@ -640,6 +685,7 @@ TABLES = (
     Table(DOWN, "| | UKV 645 m", _mediated_cell),
     Table(DOWN, "| unexplained", _mediation_cell),
     Table(BENCHMARKS, "| field | cells and stations", _network_cell),
+    Table(BENCHMARKS, "| temperature | stations", _measured_cell),
     Table("docs/period.md", "| series | BCSD", _period_cell),
     Table("docs/period.md", "| series | from |", _statistic_cell),
 )

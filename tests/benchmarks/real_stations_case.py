@@ -1,7 +1,7 @@
 """Real fields seen by cells and by 50 pseudo-stations: how much each source gains from the other.
 
-No table of measured stations belongs to the bundled fields. Pseudo-stations stand in for them: the field's values at
-random pixels, with an error and a difference of each station as in `tests.benchmarks.stations_case`. The cells are
+Pseudo-stations are the field's values at random pixels, with an error and a difference of each station as in
+`tests.benchmarks.stations_case`; `tests.benchmarks.measured_stations_case` has measured ones. The cells are
 means of the same field over blocks. Every map is scored at 300 other pseudo-stations that no map has seen.
 """
 

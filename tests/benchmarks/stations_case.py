@@ -85,13 +85,19 @@ def known_scores(seed: int) -> dict[str, float]:
 
 
 def rmse_alone(
-    found: DownscalingProblem, source: SourceTargets, offset: float = 0.0, scored_offset: float = 0.0
-) -> float:
+    found: DownscalingProblem, source: SourceTargets, offset: float = 0.0, scored_offset: float = 0.0,
+    height: str = "",
+) -> float:  # fmt: skip
     """RMSE of the same model of the field, learned from one source alone and conditioned on it; ``offset`` is that of
-    the source, where it is known, and ``scored_offset`` that of the scored stations."""
+    the source, where it is known, and ``scored_offset`` that of the scored stations. Stations have their own altitude
+    in place of the covariate ``height`` of their pixels, if it is named."""
     scored, columns = found.scored, columns_of(found)
     assert scored is not None
     bags, place = source.bags(found.inputs), found.data.bags.inputs[:, :2]
+    places = found.inputs[torch.as_tensor(scored.row)]
+    if height:
+        bags, places = (replace(bags, inputs=at_own_altitude(found, source, height)),
+                        at_own_altitude(found, scored, height))  # fmt: skip
     kernel = area_to_point_kernel(
         bags, columns.inputs, columns.place, spatial="powered_exponential", covariates="rbf",
         across=float((place.amax(0) - place.amin(0)).max()) / found.coarse.size**0.5,
@@ -101,9 +107,18 @@ def rmse_alone(
     data = IndirectData(bags, nothing, nothing, source.targets - offset / found.target_sd, points=errors)
     spec = ModelSpec(AREA_TO_POINT_GP, kernel, noise=1e-6, representativeness=0.05)
     spec = learn(spec, data, columns, LearningOptions(restarts=1, prior_sd=1.0, hold=("noise",))).spec
-    mean = posterior(spec, data, columns).mean(found.inputs[torch.as_tensor(scored.row)])
+    mean = posterior(spec, data, columns).mean(places)
     value = found.target_scale.backward(mean.numpy()) + scored_offset
     return float(np.sqrt(np.mean((value - scored.measured.value) ** 2)))
+
+
+def at_own_altitude(found: DownscalingProblem, stations: SourceTargets, height: str) -> torch.Tensor:
+    """(S, d) the inputs of stations' pixels with the altitudes of the stations in place of covariate ``height``."""
+    column, altitude = found.columns.index(height), stations.measured.altitude
+    assert altitude is not None and stations.footprints is None
+    result = found.inputs[torch.as_tensor(stations.row)].clone()
+    result[:, column] = torch.as_tensor(found.input_scaling.scales[column].forward(altitude))
+    return result
 
 
 def main() -> None:

@@ -36,7 +36,7 @@ class Entry:
     default : settings of a worked example, the fields of a `DownscalingSpec`; empty for a file not yet looked into
         (then `deconditioning.fields.guess.problem.guess_problem` makes a guess).
     open : reads or computes the fields; `InputError` if that fails.
-    stations : by name what a list calls stations that belong to the fields, and what gives them.
+    stations : by name what a list calls stations that belong to the fields, and what gives them for a target.
     regions : by name what a list calls regions that belong to the fields, what gives them, and units of their values.
     """
 
@@ -48,7 +48,7 @@ class Entry:
     description: str
     open: Callable[[], "Fields"]
     default: dict[str, Any] = field(default_factory=dict)
-    stations: Mapping[str, tuple[str, Callable[[], "Stations"]]] = field(default_factory=dict)
+    stations: Mapping[str, tuple[str, Callable[[str], "Stations"]]] = field(default_factory=dict)
     regions: Mapping[str, tuple[str, Callable[[], "Outlines"], str]] = field(default_factory=dict)
 
 
@@ -105,14 +105,20 @@ def _atmosphere(key: str, title: str, shape: tuple[int, int], block: int) -> Ent
     )
 
 
-def _network(part: str, **changes: Any) -> Any:
+def _network(part: str, _target: str = "", **changes: Any) -> Any:
     """One part of the synthetic network of stations: "fields", "targets" or "scored"."""
     from deconditioning.datasets.network import network
 
     return getattr(network(**changes), part)
 
 
-def _swath() -> "Stations":
+def _uk_stations(part: Any, target: Any) -> "Stations":
+    from deconditioning.datasets.uk_stations import VALUES, uk_stations
+
+    return uk_stations(part, target if target in VALUES else VALUES[0])
+
+
+def _swath(_target: str = "") -> "Stations":
     from deconditioning.datasets.network import swath
 
     return swath()
@@ -183,6 +189,23 @@ BUILT_IN = (
     ),
     _atmosphere("atmosphere", "Planet at 0.5° (synthetic)", (360, 720), 17),
     _atmosphere("atmosphere-small", "Planet at 2° (synthetic)", (90, 180), 5),
+    Entry(
+        "uk-stations",
+        "UK stations and ERA5, March",
+        "bundled",
+        "Copernicus licence; contains modified Copernicus Climate Change Service information 2019. UK Open Government "
+        "Licence v3.0; contains Met Office data © Crown copyright, altitudes © Environment Agency 2015; EU-DEM, USGS, "
+        "NOAA",
+        "ERA5, March 2019 (Hersbach et al. 2020); Met Office, Historic station data",
+        "Mean of daily highest and lowest temperature, March 2019: ERA5 in cells of 4×4 pixels and 18 measured "
+        "stations; 9 others score the map.",
+        partial(_open_file, bundled("era5_uk_month_2019-03.nc")),
+        _matched("tmean", ["altitude", "land"], 4, {}),
+        {
+            "seen": ("18 Met Office stations", partial(_uk_stations, "seen")),
+            "scored": ("9 other Met Office stations", partial(_uk_stations, "scored")),
+        },
+    ),
     Entry(
         "stations",
         "Cells and stations (synthetic)",
@@ -289,12 +312,13 @@ def region_units(key: str) -> str:
     return find(owner).regions[name][2] if key in region_titles() else ""
 
 
-def find_stations(key: str) -> "Stations":
-    """The stations of a key such as ``stations/seen``; `InputError` if there are none."""
+def find_stations(key: str, target: str = "") -> "Stations":
+    """The stations of a key such as ``stations/seen``, with their values of a target if they have several; `InputError`
+    if there are none."""
     owner, _, name = key.rpartition("/")
     if key not in (known := station_titles()):
         raise InputError(f"There are no stations `{key}`: choose a table, or one of {', '.join(known)}.")
-    return find(owner).stations[name][1]()
+    return find(owner).stations[name][1](target)
 
 
 def find_outlines(key: str) -> "Outlines":

@@ -13,7 +13,7 @@ from deconditioning.fields.spec import DownscalingSpec
 KEYS = tuple(entry.key for entry in BUILT_IN)
 #: Keys in links, saved runs and papers: none may go, and the first is the one the page opens with.
 PUBLISHED = ("ukv-645m", "ukv-75m", "era5-t2m", "gdas-ttop", "era5-uk", "atmosphere", "atmosphere-small", "stations",
-             "districts")  # fmt: skip
+             "districts", "uk-stations")  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -37,6 +37,7 @@ def test_built_in_entries_are_there_and_say_where_they_come_from():
         ("era5-uk", (8, 12), 96),
         ("made-up-region", (8, 8), 64),
         ("atmosphere-small", (18, 36), 324),
+        ("uk-stations", (8, 12), 96),
         ("stations", (4, 4), 16),
         ("sources", (4, 4), 16),
     ],

@@ -18,9 +18,10 @@ def ukv():
 
 
 def test_sha256_of_every_bundled_file_is_in_the_readme():
-    listed = dict(re.findall(r"`([\w.-]+\.nc)`[^\n]*`([0-9a-f]{64})`", (DATA / "README.md").read_text()))
-    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in DATA.glob("*.nc")}
-    assert found == listed and len(found) == 4
+    listed = dict(re.findall(r"`([\w.-]+\.(?:nc|csv))`[^\n]*`([0-9a-f]{64})`", (DATA / "README.md").read_text()))
+    paths = (*DATA.glob("*.nc"), *DATA.glob("*.csv"))
+    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+    assert found == listed and len(found) == 6
 
 
 def within_cell(field: np.ndarray, block: int) -> np.ndarray:

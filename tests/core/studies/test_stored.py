@@ -63,6 +63,7 @@ ELSEWHERE = {
     "likelihood_free": "tests/pages/test_likelihood_free.py",
     "sources": "tests/core/downscaling/test_further_tables.py",
     "stations": "tests/core/downscaling/test_stations.py",
+    "stations_measured": "tests/core/downscaling/test_measured_stations.py",
     "stations_real": "tests/core/downscaling/test_stations.py",
 }
 Row = dict[str, Any]

@@ -83,7 +83,7 @@ def open_stations(
         return stations_of(_table(*path_of(key)), target, value, time, error=error, footprint=footprint)
     from deconditioning.datasets.entries import find_stations
 
-    found = find_stations(key)
+    found = find_stations(key, target)
     return replace(found, footprint=footprint_of(footprint) or found.footprint)
 
 

@@ -27,6 +27,7 @@ class Stations:
     units : of values and errors; "" for those of the target.
     source : name of the file.
     notes : sentences on how it was read.
+    licence : what a figure made with them must say; "" if it is not known.
     footprint : the Gaussian response that each averages by, of one size or of one for each; None for points, and for
         cells and regions.
     """
@@ -39,6 +40,7 @@ class Stations:
     units: str = ""
     source: str = "the stations"
     notes: tuple[str, ...] = ()
+    licence: str = ""
     footprint: GaussianFootprint | None = None
 
     def __len__(self) -> int:

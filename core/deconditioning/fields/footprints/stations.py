@@ -43,7 +43,7 @@ def with_stations(problem: DownscalingProblem, stations: Stations) -> Downscalin
     """
     targets, notes = _located(problem, stations)
     others = tuple(each for each in problem.sources if not each.stations)
-    return replace(problem, sources=(*others, targets), notes=(*problem.notes, *notes))
+    return replace(_credited(problem, stations), sources=(*others, targets), notes=(*problem.notes, *notes))
 
 
 def with_further_stations(problem: DownscalingProblem, stations: Stations) -> DownscalingProblem:
@@ -55,13 +55,21 @@ def with_further_stations(problem: DownscalingProblem, stations: Stations) -> Do
     targets, notes = _located(problem, stations, of_network=False)
     count = f"{len(targets.row)} values of {stations.source} are targets in addition to the cells."
     others, network = (tuple(each for each in problem.sources if each.stations == kind) for kind in (False, True))
-    return replace(problem, sources=(*others, targets, *network), notes=(*problem.notes, *notes, count))
+    sources = (*others, targets, *network)
+    return replace(_credited(problem, stations), sources=sources, notes=(*problem.notes, *notes, count))
 
 
 def with_scored_stations(problem: DownscalingProblem, stations: Stations) -> DownscalingProblem:
     """The problem with stations that no model sees, at whose places its map is scored; errors as `with_stations`."""
     targets, notes = _located(problem, stations)
-    return replace(problem, scored=targets, notes=(*problem.notes, *notes))
+    return replace(_credited(problem, stations), scored=targets, notes=(*problem.notes, *notes))
+
+
+def _credited(problem: DownscalingProblem, stations: Stations) -> DownscalingProblem:
+    """The problem with what its figures must say of the stations."""
+    if stations.licence in problem.licence:
+        return problem
+    return replace(problem, licence="; ".join(each for each in (problem.licence, stations.licence) if each))
 
 
 def _located(
