@@ -124,13 +124,11 @@ def steady_limit(largest: float, usual: float) -> float:
 
 def _observed_panel(problem: DownscalingProblem, scale: MapScale) -> Panel:
     """What the model sees of the target, every cell's value at its pixels where the pixels lie in cells."""
-    values, grid, inside = problem.coarse, problem.coarse_grid, problem.cell >= 0
-    if inside.any():
+    values, grid = problem.coarse, problem.coarse_grid
+    if (problem.cell >= 0).any():
         values, grid = _at_pixels(problem, problem.coarse.ravel()), problem.grid
-    title = "Observations" if problem.sources else "Coarse observation"
-    if np.isnan(values).any():
-        title += " (grey: hidden from the model)"
-    return Panel(MapKey.OBSERVED, title, values, grid, scale)
+    title, hidden = ("Observations" if problem.sources else "Coarse observation"), bool(np.isnan(values).any())
+    return Panel(MapKey.OBSERVED, title + hidden * " (grey: hidden from the model)", values, grid, scale)
 
 
 def chosen_cell_marks(problem: DownscalingProblem) -> list[dict[str, Any]]:

@@ -30,9 +30,9 @@ class DrawSpectra:
     power : power densities (K,) of "mean", "draws" (their average) and, where it is known, "truth".
     thirds : power (3,) in the lower, middle and upper third of the wavenumbers, in squared units of the target.
     extrapolated : share of the draws' variance inside the cells that the mean does not have, None without variance.
-    held : the lowest and the highest share of the area of a single draw inside the 95 % intervals; None if the
-        intervals are not those of the draws. If the model is right the truth is one more draw, and its coverage is
-        below or above those of D draws with probability 2/(D + 1).
+    held : of every draw the share of its area inside the 95 % intervals (D,), ascending; None if the intervals are
+        not those of the draws. If the model is right the truth is one more draw, and its coverage is below or above
+        those of D draws with probability 2/(D + 1).
     roughest : the draws beside the roughest covariate; None without covariates.
     """
 
@@ -40,7 +40,7 @@ class DrawSpectra:
     power: dict[str, tuple[float, ...]]
     thirds: dict[str, tuple[float, ...]]
     extrapolated: float | None
-    held: tuple[float, float] | None = None
+    held: tuple[float, ...] | None = None
     roughest: RoughestCovariate | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class DrawSpectra:
     def _varying(self) -> str:
         if self.held is None:
             return ""
-        low, high = (f"{100 * share:.0f}" for share in self.held)
+        low, high = (f"{100 * share:.0f}" for share in (self.held[0], self.held[-1]))
         return (
             f" The 95 % intervals contain {low} to {high} % of single draws. If the model is right, the truth is like "
             "one of them: a coverage in this range shows no fault of the intervals."
@@ -103,9 +103,7 @@ def draw_spectra(problem: DownscalingProblem, draws: Draws, predictive: Predicti
         {name: _average([each.power for each in values]) for name, values in spectra.items()},
         {name: _average([each.thirds for each in values]) for name, values in spectra.items()},
         _extrapolated(problem.cell[every, every], draws),
-        None
-        if predictive is None
-        else _coverage_range(draws, predictive[every, every], problem.grid.area[every, every]),
+        None if predictive is None else _coverages(draws, predictive[every, every], problem.grid.area[every, every]),
         roughest_covariate(problem, draws, (down, along), spectra["mean"][0], spectra["draws"]),
     )
 
@@ -114,10 +112,9 @@ def _average(values: list[np.ndarray]) -> tuple[float, ...]:
     return tuple(map(float, np.mean(values, axis=0)))
 
 
-def _coverage_range(draws: Draws, predictive: Predictive, area: np.ndarray) -> tuple[float, float]:
-    """The lowest and the highest coverage of a draw by the 95 % intervals."""
-    shares = [float(calibration(field, predictive, LEVELS[-1:], weights=area)[0]) for field in draws.fields]
-    return min(shares), max(shares)
+def _coverages(draws: Draws, predictive: Predictive, area: np.ndarray) -> tuple[float, ...]:
+    """The coverage of every draw by the 95 % intervals, ascending."""
+    return tuple(sorted(float(calibration(field, predictive, LEVELS[-1:], weights=area)[0]) for field in draws.fields))
 
 
 def _extrapolated(cell: np.ndarray, draws: Draws) -> float | None:

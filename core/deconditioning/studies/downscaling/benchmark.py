@@ -28,6 +28,7 @@ from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.writing.delivery import Delivery
+from deconditioning.metrics.coverage_error import coverage_error
 from deconditioning.metrics.field_scores import score_field
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.catalogue import named
@@ -264,6 +265,7 @@ def _learned(problem: DownscalingProblem, item: dict[str, Any]) -> dict[str, Any
     if item["model"] == AUTO:
         entry["spectra"] = _spectra(problem, learned.spec, predictive)
     entry["reaggregated"] = _reaggregated(problem, predictive.mean)
+    entry["coverage_error"] = coverage_error(problem.truth, predictive, problem.cell, problem.coarse_shape)
     return {**entry, "scores": scores, "seconds": seconds, "peak_mb": peak_mb(device)}
 
 
