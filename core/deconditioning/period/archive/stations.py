@@ -6,9 +6,9 @@ own values there, tapered as those of its cell are, and what the kernel says is 
     s_t = H_t c + u_t + h·b + e_t,      cov(u_t) = λ C,      e_t ~ N(0, τ² + error²),
 
 with the climatology c of its pixel, the mixture C (`archive.gain`), the offset and the effect of altitude b that all
-times share, and λ, the mean squared left-out error of cells alone over the variance that C states: an archive of few
-times states too little, and stations would count too little then. τ² is that of the largest evidence of the stations
-given the cells, averaged over at most twelve times.
+times share. τ² and λ are those of the largest evidence of the stations given the cells at a hundred times at most; λ
+has a log-normal prior about the mean squared left-out error of cells alone over the variance that C states, which an
+archive of few times states too small, and one that lacks seasons too large.
 
 The sd with all stations is that of left-out times, as it is for cells alone: the archive's values at the stations'
 pixels stand in for theirs, and what their errors add is known. Between times without stations and times with all, the
@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 from torch import Tensor
 from torch.nn.functional import pad
 
@@ -37,8 +37,9 @@ from deconditioning.period.archive.setting import Setting, weights_of_targets
 from deconditioning.period.effects import SharedEffects, alike, shared_effects
 from deconditioning.period.stations import report_of_stations
 
-#: Times that τ² is learned from at most, and the length of the last step, of its logarithm.
-_MOST_TIMES, _STEP = 12, 1e-4
+#: Times that τ² and λ are learned from at most, the sd of the prior of log λ, the sds that are searched, and the last
+#: step of the search.
+_MOST_TIMES, _WIDTH, _FAR, _STEP = 100, 0.5, 4.0, 1e-7
 #: Pixels that show λ with all stations.
 _SOME = 1000
 
@@ -106,7 +107,7 @@ class Network:
             len(source.row) - len(chosen),
         )  # fmt: skip
         held = {"representativeness", "representativeness-1"} & set(settings.hold or ())
-        return result._learned(square) if settings.learn and not held else result
+        return result._with_evidence(square if settings.learn and not held else None)
 
     @property
     def spec(self) -> ModelSpec:
@@ -144,12 +145,16 @@ class Network:
         return (self._observed - design @ known.coefficients) * known.slope
 
     @cached_property
-    def _errors(self) -> Float[Tensor, " M"]:
-        """The variances of all errors, over λ."""
+    def _least(self) -> float:
+        """The `NOISE` of the cells."""
         coarse, cells = self.setting.coarse, torch.arange(self._first, device=self.values.device)
         of_cells = self._known.of(cells).mixed(coarse.of(cells), self.choice.mixture, self.choice.scale)
-        single = pad((self.variance + self.tau) / self.ratio, (self._first, 0))
-        return single + NOISE * of_cells.diagonal().mean()
+        return NOISE * float(of_cells.diagonal().mean())
+
+    @cached_property
+    def _errors(self) -> Float[Tensor, " M"]:
+        """The variances of all errors, over λ."""
+        return pad((self.variance + self.tau) / self.ratio, (self._first, 0)) + self._least
 
     def _covariance(self) -> Float[Tensor, "m m"]:
         """That of the coarse values that the mixture looks at, with their errors, without the effects."""
@@ -202,38 +207,43 @@ class Network:
 
     def _given_cells(
         self, rows: Int[Tensor, " m"], values: Float[Tensor, "m t"]
-    ) -> tuple[Float[Tensor, "s s"], Float[Tensor, "s t"]]:
-        """Covariance of the stations among ``rows`` of what the mixture looks at given the cells, without τ², and what
-        the cells leave of their anomalies.
+    ) -> tuple[Float[Tensor, "s s"], Float[Tensor, "s s"], Float[Tensor, "s t"]]:
+        """Of the stations among ``rows`` of what the mixture looks at: C given the cells, the covariance of all errors
+        but τ², and what the cells leave of their anomalies.
         """
-        covariance, common = self._covariance()[rows][:, rows], self._common[self._used][rows]
-        covariance = covariance + (common * self.prior) @ common.T
-        cells = int((self._used[rows] < self._first).sum())
-        factor = linalg.cholesky(covariance[:cells, :cells], "covariance of the coarse anomalies")
-        gain = factor.solve(covariance[:cells, cells:])
-        return covariance[cells:, cells:] - gain.T @ covariance[:cells, cells:], values[cells:] - gain.T @ values[
-            :cells
-        ]
+        gram, cells = self._known.mixed(self.setting.coarse, self.choice.mixture, self.choice.scale), self._least
+        gram = gram[rows][:, rows] + cells * linalg.identity(len(rows), gram)
+        count = int((self._used[rows] < self._first).sum())
+        stations = self._used[rows][count:] - self._first
+        common = self.design[stations]
+        gain = linalg.cholesky(gram[:count, :count], "covariance of the coarse anomalies").solve(gram[:count, count:])
+        left = gram[count:, count:] - gain.T @ gram[:count, count:]
+        errors = torch.diag(self.variance[stations]) + (common * self.prior) @ common.T
+        return left, errors, values[count:] - gain.T @ values[:count]
 
-    def _learned(self, square: float) -> "Network":
-        """With the τ² of the largest evidence; ``square`` is the variance of one standardised unit."""
-        without = replace(self, tau=0.0)
+    def _with_evidence(self, square: float | None) -> "Network":
+        """With the λ of the largest evidence, and τ² if ``square`` is given, the variance of a standardised unit."""
         there = np.flatnonzero(torch.isfinite(self.values).any(1).cpu().numpy())
         some = there[np.unique(np.linspace(0, len(there) - 1, min(_MOST_TIMES, len(there))).round().astype(int))]
         values = self._anomalies[some][:, self._used].T
-        given = [without._given_cells(rows, values[rows][:, times]) for rows, times in gap_patterns(values)]
+        given = [self._given_cells(rows, values[rows][:, times]) for rows, times in gap_patterns(values)]
 
-        def loss(log_tau: float) -> float:
-            """Minus the sum over the times of the log densities of the stations given the cells."""
-            total = 0.0
-            for covariance, residual in given:
-                noise = square * np.exp(log_tau) * linalg.identity(len(covariance), covariance)
-                factor = linalg.cholesky(covariance + noise, "covariance of the stations")
+        def loss(log_ratio: float, tau: float) -> float:
+            """Minus the sum over the times of the log densities of the stations given the cells, and the log prior."""
+            total = 0.5 * ((log_ratio - np.log(self.ratio)) / _WIDTH) ** 2
+            for covariance, errors, residual in given:
+                noise = errors + tau * linalg.identity(len(errors), errors)
+                factor = linalg.cholesky(np.exp(log_ratio) * covariance + noise, "covariance of the stations")
                 total -= float(log_densities(residual, factor).sum())
             return total
 
-        best = minimize_scalar(loss, bounds=np.log(NOISE_BOUNDS), method="bounded", options={"xatol": _STEP})
-        return replace(self, tau=square * float(np.exp(best.x)))
+        tau, near = self.tau, np.log(self.ratio) + _WIDTH * np.array([-_FAR, _FAR])
+        if square is not None:
+            start, bounds = (np.log(self.ratio), np.log(tau / square)), (tuple(near), tuple(np.log(NOISE_BOUNDS)))
+            both = minimize(lambda at: loss(at[0], square * np.exp(at[1])), start, method="Nelder-Mead", bounds=bounds)
+            tau = square * float(np.exp(both.x[1]))
+        best = minimize_scalar(lambda at: loss(at, tau), bounds=near, method="bounded", options={"xatol": _STEP})
+        return replace(self, tau=tau, ratio=float(np.exp(best.x)))
 
 
 @dataclass(frozen=True)
