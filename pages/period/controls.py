@@ -66,15 +66,14 @@ class Choice:
 class Shown:
     """A downscaled series, how it compares with the truth if that is known, and how the archive was read.
 
-    Of all members of an ensemble, ``result`` is the prediction of a further one, and ``members`` are the means
-    (T, H, W) of each.
+    Of all members of an ensemble, ``result`` is the prediction of a further one, and ``members`` are those of each.
     """
 
     result: PeriodResult
     verification: Verification | None
     notes: tuple[str, ...]
     training: int
-    members: tuple[np.ndarray, ...] = ()
+    members: tuple[PeriodResult, ...] = ()
 
 
 @st.cache_resource(show_spinner="Opening the fields …", max_entries=4)
@@ -256,7 +255,7 @@ def _of_all_members(choice: Choice, source: Source, spec: DownscalingSpec, times
         training = read_training(ensemble.pooled, fields_of(choice.key), [f"#0/#{choice.first - 1}"])
     result = downscale_ensemble(ensemble, DownscaleSettings(model="area_to_point_gp"), training=training)
     shown = _shown(further_member(ensemble, result), training)
-    return replace(shown, members=tuple(each.means for each in result.members))
+    return replace(shown, members=result.members)
 
 
 def _shown(result: PeriodResult, training: Training | None) -> Shown:
