@@ -123,9 +123,11 @@ def downscale_series(
     if warp is None:
         result = _gaussian(series, settings, context, times, like)
         return replace(result, warnings=(*result.warnings, *_beyond_limits(series, result.means)))
-    before = None if like is None else like.behind
-    assert before is None or (isinstance(before, WarpedCells) and isinstance(before.latent, PeriodResult))
-    latent = _gaussian(in_warp(series, warp), settings, context, times, None if before is None else before.latent)
+    before = None
+    if like is not None:
+        assert isinstance(like.behind, WarpedCells) and isinstance(like.behind.latent, PeriodResult)
+        before = like.behind.latent
+    latent = _gaussian(in_warp(series, warp), settings, context, times, before)
     behind = WarpedCells(latent, warp, series if times is None else series.only(times))
     means = np.stack([behind.predictive(time).mean for time in range(len(behind.series))])
     about = {"warp": f"The model uses {warp.formula} of the target, as requested."}

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from deconditioning.downscaling.warping.choice import MOST_AT_LIMIT
 from deconditioning.downscaling.warping.physical_map import in_target_units, in_warp_units, physical_draw, shifts
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.physical_limits import limits_of
@@ -23,9 +24,6 @@ from deconditioning.period.behind_warp import Latent
 from deconditioning.period.correlation import TimeCorrelation, days_of
 from deconditioning.period.joint import linked_errors
 from deconditioning.period.series import Series, scale_of
-
-#: Share of the coarse values at a limit from which intervals are too narrow.
-_MOST_AT_LIMIT = 0.05
 
 
 def warp_of_series(series: Series, requested: str | Mapping[str, Any]) -> Warp | None:
@@ -52,7 +50,7 @@ def at_limits(series: Series, warp: Warp) -> tuple[str, ...]:
     """A sentence if many coarse values are exactly at a limit, where no warp is Gaussian."""
     values = series.coarse[:, series.problem.target_cell]
     share = float(np.mean((values <= warp.low) | (values >= warp.high)))
-    if share <= _MOST_AT_LIMIT:
+    if share <= MOST_AT_LIMIT:
         return ()
     return (
         f"{100 * share:.2g} % of the coarse values are exactly at a limit of the target, which no warp makes Gaussian: "
