@@ -9,6 +9,7 @@ import streamlit as st
 from deconditioning.datasets.entries import find
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source, open_source, stored_uploads
+from deconditioning.engine.visitors.uploads import UPLOAD
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.guess.pairs import upper_variables
@@ -30,7 +31,8 @@ from pages.kit.controls import widgets
 from pages.kit.controls.variable_choice import several
 from pages.kit.layout.escaping import plain
 from pages.kit.state import offer_only
-from pages.kit.visitor import listed
+from pages.kit.visitor import listed, put_into_link
+from pages.period.stations import choose as choose_stations
 
 #: Data sets of the catalogue that are series.
 _SERIES = ("era5-uk", "made-up-region")
@@ -48,7 +50,7 @@ class Choice:
 
     ``pair`` are the lower and the upper variable where both are downscaled together; ``target`` is the one shown.
     ``select`` is the index along each further dimension, such as a level or a member; without one of the members, all
-    are downscaled.
+    are downscaled. ``stations`` is the key of a table of stations, ``column`` that of its values; "" for none.
     """
 
     key: str
@@ -60,21 +62,27 @@ class Choice:
     predictors: tuple[str, ...] = ()
     pair: tuple[str, ...] = ()
     select: tuple[tuple[str, int], ...] = ()
+    stations: str = ""
+    column: str = ""
+
+    @property
+    def source(self) -> Source:
+        """The files."""
+        return Source(self.key, stations=self.stations or None, station_value=self.column)
 
 
 @dataclass(frozen=True, eq=False)
 class Shown:
     """A downscaled series, how it compares with the truth if that is known, and how the archive was read.
 
-    Of all members of an ensemble, ``result`` is the prediction of a further one, and ``members`` are the means
-    (T, H, W) of each.
+    Of all members of an ensemble, ``result`` is the prediction of a further one, and ``members`` are those of each.
     """
 
     result: PeriodResult
     verification: Verification | None
     notes: tuple[str, ...]
     training: int
-    members: tuple[np.ndarray, ...] = ()
+    members: tuple[PeriodResult, ...] = ()
 
 
 @st.cache_resource(show_spinner="Opening the fields …", max_entries=4)
@@ -124,7 +132,11 @@ def choose() -> Choice:
     covariates = tuple(guess.value for guess in static_covariates(fields, (*pair, target)[0]))
     predictors = _predictors(fields, others)
     select = _select(fields, (target, *pair, *predictors, *covariates), not (pair or predictors))
-    return Choice(key, target, covariates, block, min(first, last), bool(archive), predictors, pair, select)
+    stations = ("", "") if pair else choose_stations()
+    put_into_link(*(each for each in (key, stations[0]) if each.startswith(UPLOAD)))
+    return Choice(
+        key, target, covariates, block, min(first, last), bool(archive), predictors, pair, select, *stations
+    )  # fmt: skip
 
 
 def _select(fields: Fields, names: Sequence[str], together: bool) -> tuple[tuple[str, int], ...]:
@@ -229,7 +241,7 @@ def _downscaled(choice: Choice) -> dict[str, Shown]:
             f"{len(labels) - choice.first} times of {fields.grid.area.size:,} pixels are too many for a page: choose "
             "fewer times, or use `deconditioning downscale --times` (docs/period.md)."
         )
-    source, times = Source(choice.key), [f"#{choice.first}/#{len(labels) - 1}"]
+    source, times = choice.source, [f"#{choice.first}/#{len(labels) - 1}"]
     if members:
         return {choice.target: _of_all_members(choice, source, spec, times)}
     series = read_series(source, spec, fields_of, times)
@@ -256,7 +268,7 @@ def _of_all_members(choice: Choice, source: Source, spec: DownscalingSpec, times
         training = read_training(ensemble.pooled, fields_of(choice.key), [f"#0/#{choice.first - 1}"])
     result = downscale_ensemble(ensemble, DownscaleSettings(model="area_to_point_gp"), training=training)
     shown = _shown(further_member(ensemble, result), training)
-    return replace(shown, members=tuple(each.means for each in result.members))
+    return replace(shown, members=result.members)
 
 
 def _shown(result: PeriodResult, training: Training | None) -> Shown:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.kit.controls import widgets
 from pages.kit.layout.page_layout import explain, notes, page_header, refusals
-from pages.period import controls, hovmoeller, maps, place, statistics, verification, words
+from pages.period import controls, hovmoeller, maps, place, stations, statistics, verification, words
 from pages.period.presets import PRESETS
 
 VIEWS = {"Hovmöller diagram": hovmoeller.show, "Period statistics": statistics.show, "Verification": verification.show}
@@ -28,6 +28,7 @@ def body() -> None:
     with books:
         maps.show(choice, shown, at)
         words.covariance(shown)
+        stations.show(shown.result)
     place.show(shown, at)
     view = widgets.segmented_control("View", list(VIEWS), default="Hovmöller diagram", key="p-view")
     VIEWS[view or "Hovmöller diagram"](choice, shown, at)

@@ -116,5 +116,5 @@ def _over_all(shown: Shown) -> str:
 def _thin_lines(shown: Shown, place: tuple[int, int]) -> list[dict[str, Any]]:
     """The mean of each member of an ensemble, named once."""
     at, colour = days_of(shown.result.series.dates), hue("grey", is_dark())
-    lines = [line(at, means[:, *place], "members", colour, "solid", 0.8) for means in shown.members]
+    lines = [line(at, each.means[:, *place], "members", colour, "solid", 0.8) for each in shown.members]
     return [each | {"showlegend": not n, "legendgroup": "members"} for n, each in enumerate(lines)]

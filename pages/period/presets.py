@@ -15,7 +15,19 @@ def _short_archive(controls: Controls) -> dict[str, object]:
 
 #: The file and what is looked at stay as they are.
 PRESETS = keeping(
-    ("p-data", "p-target", "p-dim-*", "p-pair", "p-view", "p-row", "p-column", "p-along", "p-line"),
+    (
+        "p-data",
+        "p-target",
+        "p-dim-*",
+        "p-pair",
+        "p-stations",
+        "p-station-value",
+        "p-view",
+        "p-row",
+        "p-column",
+        "p-along",
+        "p-line",
+    ),
     Preset(
         "Without the archive",
         "Coarse values alone: the errors grow, and the intervals with them.",

@@ -4,7 +4,14 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.figures.map_panel import MapScale, Panel
-from deconditioning.period.statistics import Draw, PeriodStatistic, period_draws, period_statistics
+from deconditioning.period.run import PeriodResult
+from deconditioning.period.statistics import (
+    Draw,
+    PeriodStatistic,
+    period_draws,
+    period_statistics,
+    statistics_of_members,
+)
 from deconditioning.wording import number
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import plain
@@ -20,33 +27,42 @@ _MOST_DRAWS, _FEWEST_DRAWS, _MOST_VALUES = 50, 20, 64_000_000
 
 def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     """The choice of a statistic, its maps, and what it is at the place."""
-    if shown.members:
-        st.info("Statistics on this page are of one member: choose it in the sidebar, or use `--statistics`.")
-        return
-    if shown.result.residuals is None:
+    if any(each.residuals is None for each in _members(shown)):
         st.info("Statistics need joint draws, which are not available when covariates change with time.")
         return
     name = widgets.segmented_control("Statistic", list(_WORDS), default="mean", key="p-statistic") or "mean"
     word = _WORDS[name]
     if name == _ABOVE:
         word = f"above={threshold(choice, shown, 'p-above')}"
-    (statistic,) = period_statistics(shown.result, [word], draws=_draws(choice, shown))
+    draws = _draws(choice, shown)
+    if shown.members:
+        (statistic,) = statistics_of_members(shown.members, [word], draws=draws)
+    else:
+        (statistic,) = period_statistics(shown.result, [word], draws=draws[0])
     units = statistic.statistic.units if name != _ABOVE else "times"
     _maps(shown, statistic, units)
     st.markdown(_at(shown, statistic, place, units))
-    st.caption(_about(statistic, len(_draws(choice, shown))))
+    st.caption(_about(statistic, len(draws[0]), len(shown.members)))
 
 
 @st.cache_resource(show_spinner="Drawing possible series …", max_entries=2)
-def _draws(choice: Choice, _shown: Shown) -> list[Draw]:
-    """Joint draws of the series in single precision, as many as memory allows."""
-    result = _shown.result
-    size = len(result.series) * len(result.series.problem.pixel)
+def _draws(choice: Choice, _shown: Shown) -> list[list[Draw]]:
+    """Joint draws of the series, or of that of each member, in single precision, as many as memory allows."""
+    series, members = _shown.result.series, _members(_shown)
+    size = len(members) * len(series) * len(series.problem.pixel)
     count = int(np.clip(_MOST_VALUES // size, _FEWEST_DRAWS, _MOST_DRAWS))
     return [
-        (draws.astype("f4"), None if fixed is None else fixed.astype("f4"))
-        for draws, fixed in period_draws(result, count, result.series.problem.spec.seed)
+        [
+            (draws.astype("f4"), None if fixed is None else fixed.astype("f4"))
+            for draws, fixed in period_draws(each, count, series.problem.spec.seed)
+        ]
+        for each in members
     ]
+
+
+def _members(shown: Shown) -> tuple[PeriodResult, ...]:
+    """The members of an ensemble, or the only series."""
+    return shown.members or (shown.result,)
 
 
 def _maps(shown: Shown, statistic: PeriodStatistic, units: str) -> None:
@@ -76,12 +92,18 @@ def _at(shown: Shown, statistic: PeriodStatistic, place: tuple[int, int], units:
     )
 
 
-def _about(statistic: PeriodStatistic, count: int) -> str:
+def _about(statistic: PeriodStatistic, count: int, members: int) -> str:
     """How the interval was made and how often it holds the truth."""
     about = (
         f"The statistic of each of {count} joint draws of the series; nine of ten further draws would lie in the "
         "interval. Errors at neighbouring times are correlated, so the sd of a mean is larger than sd/√N."
     )
+    if members:
+        about = (
+            f"The statistic of a further member, from {count} joint draws of each of the {members} members: the "
+            "interval includes the spread between the members. Errors at neighbouring times are correlated, so the sd "
+            "of a mean is larger than sd/√N."
+        )
     if statistic.truth is not None:
         held = (statistic.low <= statistic.truth) & (statistic.truth <= statistic.high)
         about += (

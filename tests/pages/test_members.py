@@ -1,11 +1,14 @@
 """Levels and members in AppTest: a page says which one it takes and of how many, and another can be chosen."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
+from deconditioning.cli.program import main
 from deconditioning.downscaling.source import keep_upload
 from deconditioning.figures.style import uncompacted
 from tests.core.fields.samples import netcdf
@@ -58,7 +61,8 @@ def test_all_members_are_shown_as_a_further_one_beside_the_mean_of_each() -> Non
     assert not page.exception and not page.error
     assert "All 3 members of realization are downscaled together." in captions(page)
     assert "Thin lines: the means of the 3 members." in captions(page)
-    assert "4 times, " in " ".join(each.value for each in page.markdown) and "of one member" in page.info[0].value
+    assert "4 times, " in " ".join(each.value for each in page.markdown) and not page.info
+    assert "from 50 joint draws of each of the 3 members" in captions(page)
     figures = page.session_state["_seen"].figures
     assert not [key for key in figures if key == "map-truth"] and {"map-mean", "map-sd"} <= set(figures)
     traces = json.loads(figures["p-place"].text)["data"]
@@ -73,6 +77,25 @@ def test_all_members_are_shown_as_a_further_one_beside_the_mean_of_each() -> Non
     page.toggle(key="p-archive").set_value(True).run()
     assert not page.exception and not page.error
     assert "of the archive has 3 values; the first, 2, is used" in " ".join(each.value for each in page.markdown)
+
+
+def test_statistics_of_all_members_are_those_of_the_command(tmp_path: Path) -> None:
+    upload(of("realization"))
+    page = session("period", **(LATER | {"p-dim-realization": "All members", "p-archive": "false"}))
+    assert not page.exception and not page.error
+    (tmp_path / "members.nc").write_bytes(netcdf(of("realization")))
+    block = str(page.session_state["p-block"]) if "p-block" in page.session_state else "2"
+    words = ["downscale", tmp_path / "members.nc", "--target", "t", "--covariates", "orog", "--block", block, block]
+    words += ["--withhold", 0, "--model", "area_to_point_gp", "--times", "#26/#29", "--statistics", "mean"]
+    assert main([*map(str, words), "--output", str(tmp_path / "out.nc")]) == 0
+    said = next(each.value for each in page.markdown if each.value.startswith("At ") and "90 % interval" in each.value)
+    mean, low, high = map(float, re.findall(r"(?<= )\**(-?\d+\.?\d*)(?= K| to)", said)[:3])
+    with xr.open_dataset(tmp_path / "out.nc") as written:
+        place = page.session_state["p-row"], page.session_state["p-column"]
+        expected = written["ensemble_period_mean"].values[place]
+        sd = float(written["ensemble_period_mean_sd"].values[place])
+    assert mean == pytest.approx(float(expected), abs=0.06) and low < mean < high
+    assert (high - low) / 3.29 == pytest.approx(sd, rel=0.3)
 
 
 def test_with_a_predictor_the_page_takes_one_member_and_says_so() -> None:

@@ -12,6 +12,7 @@ from deconditioning.period.behind_warp import BehindWarp
 from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series
 from deconditioning.period.statistics import PeriodStatistic
+from deconditioning.period.warped import WarpedCells
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -59,7 +60,7 @@ def pair_dataset(
 
 def _with_gaussians(dataset: "xr.Dataset", result: PeriodResult, dims_of_grid: tuple[Any, ...]) -> "xr.Dataset":
     """The dataset with the Gaussians in units of the warp, unchanged without one."""
-    if not isinstance(result.behind, BehindWarp):
+    if not isinstance(result.behind, BehindWarp | WarpedCells):
         return dataset
     parts = [result.predictive(time).parts[0] for time in range(len(result.series))]
     for place, name in ((1, "mean"), (2, "sd")):

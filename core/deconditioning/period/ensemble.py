@@ -29,6 +29,7 @@ from deconditioning.period.dataset import period_dataset
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.series import Series, SeriesFile, read_series, scale_of
 from deconditioning.period.statistics import PeriodStatistic
+from deconditioning.period.warped import WarpedCells
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -180,6 +181,9 @@ def _at(result: PeriodResult, times: np.ndarray) -> PeriodResult:
     if isinstance(behind, BehindWarp):
         assert isinstance(behind.latent, PeriodResult)
         behind = replace(behind, latent=_at(behind.latent, times), aims=behind.aims[times])
+    elif isinstance(behind, WarpedCells):
+        assert isinstance(behind.latent, PeriodResult)
+        behind = behind.only(_at(behind.latent, times), times)
     return replace(
         result, series=replace(result.series.only(times), members=1), means=result.means[times],
         spread_of=result.spread_of[times], amplitude=result.amplitude[times], evidence=result.evidence[times],

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -32,6 +32,7 @@ from deconditioning.period.posterior import (
 )
 from deconditioning.period.series import Series
 from deconditioning.period.stations import report_of_stations
+from deconditioning.period.warped import WarpedCells, at_limits, in_warp, warp_of_series
 
 if TYPE_CHECKING:
     from deconditioning.period.archive.peers import Peer
@@ -112,11 +113,35 @@ def downscale_series(
     """Learn a model from the series (if requested) and predict mean and sd of every pixel at every time.
 
     ``times``, ascending, are those of the series that are predicted, by default all; what they share comes from all of
-    the series either way, or, to save time, from ``like``, a result of other times whose covariates do not change.
-    Raises ``InputError`` for models without bag sums, a requested warp, and series that do not fit into memory;
-    ``Cancelled``.
+    the series either way, or, to save time, from ``like``, a result of other times whose covariates do not change. A
+    requested warp is that of all times (`WarpedCells`). Raises ``InputError`` for models without bag sums, and for
+    series that do not fit into memory or that a requested warp does not suit; ``Cancelled``.
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
+    requested, settings = settings.warp, settings.replace(warp="none")
+    warp = None if requested in (AUTO, "none") else warp_of_series(series, requested)
+    if warp is None:
+        result = _gaussian(series, settings, context, times, like)
+        return replace(result, warnings=(*result.warnings, *_beyond_limits(series, result.means)))
+    before = None
+    if like is not None:
+        assert isinstance(like.behind, WarpedCells) and isinstance(like.behind.latent, PeriodResult)
+        before = like.behind.latent
+    latent = _gaussian(in_warp(series, warp), settings, context, times, before)
+    behind = WarpedCells(latent, warp, series if times is None else series.only(times))
+    means = np.stack([behind.predictive(time).mean for time in range(len(behind.series))])
+    about = {"warp": f"The model uses {warp.formula} of the target, as requested."}
+    return replace(
+        latent, series=behind.series, means=means, settings=latent.settings.replace(warp=warp.to_dict()),
+        diagnostics={**latent.diagnostics, **about}, behind=behind,
+        warnings=(*latent.warnings, *at_limits(series, warp)),
+    )  # fmt: skip
+
+
+def _gaussian(
+    series: Series, settings: DownscaleSettings, context: Any, times: np.ndarray | None, like: PeriodResult | None
+) -> PeriodResult:
+    """The series without a warp, as `downscale_series` says."""
     context, device = context or NoReport(), choose(settings.device)
     chosen = np.arange(len(series)) if times is None else times
     settings = of_a_series(series, settings, len(chosen))
@@ -151,7 +176,7 @@ def downscale_series(
     return PeriodResult(
         part, spec, spec_to_settings(settings, spec), filled.means, np.stack(filled.spreads), filled.spread_of,
         filled.amplitude, filled.evidence, watch.seconds(),
-        warnings + jitter_sentence(jitter) + _beyond_limits(series, filled.means),
+        warnings + jitter_sentence(jitter),
         {"device": str(device), "jitter": jitter, "learned_from": len(spread_times(series)), **diagnostics,
          **_about_stations(series, spec, groups)},
         _residuals(series, spec, sums, groups) if series.varying is None else None,
@@ -181,17 +206,13 @@ def _beyond_limits(series: Series, means: np.ndarray) -> tuple[str, ...]:
         return ()
     return (
         f"{100 * share:.2g} % of the means are beyond the physical limits of the target, because the coarse values "
-        "alone are modelled by a Gaussian without limits: with `--archive` rain, for example, is never negative.",
+        "alone are modelled by a Gaussian without limits: with `--warp box-cox` or `--archive` rain, for example, is "
+        "never negative.",
     )
 
 
 def of_a_series(series: Series, settings: DownscaleSettings, times: int) -> DownscaleSettings:
     """The settings of one model of a series, without what is of one time alone, to predict so many of its times."""
-    if isinstance(settings.warp, dict) or settings.warp not in (AUTO, "none"):
-        raise InputError(
-            "A period from cells alone has no warp of the target: leave `warp` out, add an archive, or downscale one "
-            "time."
-        )
     settings = completed(series.problem, settings.replace(average=False, choose=False, warp="none"))
     needed = 8 * times * series.problem.grid.area.size
     if needed > _MOST_BYTES:

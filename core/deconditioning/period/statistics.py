@@ -5,8 +5,8 @@ archive the cells cannot show which share of the errors never changes: the sd is
 as the coarse values do, and for errors that never change (``if_fixed``); the truth lies between.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -207,20 +207,80 @@ def period_statistics(
     """
     series = result.series
     requested = statistics_named(words, series)
-    count = count if draws is None else len(draws)
+    _check_count(count if draws is None else len(draws))
+    values = _values_of(requested, period_draws(result, count, seed) if draws is None else draws)
+    return [
+        _summary(series, each, of.draws, of.sd, None if of.fixed is None else of.fixed.std(0, ddof=1))
+        for each, of in zip(requested, values, strict=True)
+    ]
+
+
+def statistics_of_members(
+    members: Sequence[PeriodResult], words: Sequence[str], count: int = 50, seed: int = 0,
+    draws: Sequence[Sequence[Draw]] | None = None,
+) -> list[PeriodStatistic]:  # fmt: skip
+    """The statistics of a further, exchangeable member of an ensemble, from ``count`` joint draws of each of at least
+    two ``members``, or given ``draws`` of each.
+
+    Its variance is the mean of the members' plus that between their means (`ensemble`). The interval is that of the
+    draws of all members, whose means are moved apart by ``√(E/(E − 1))``, so that they have this variance too. There is
+    no truth. Raises ``InputError`` as `period_statistics` does.
+    """
+    series = replace(members[0].series, fine=None)
+    requested, found = statistics_named(words, series), list[list[_Values]]()
+    for number, member in enumerate(members):
+        _check_count(count if draws is None else len(draws[number]))
+        found.append(_values_of(requested, period_draws(member, count, seed) if draws is None else draws[number]))
+    result = []
+    for statistic, each in zip(requested, zip(*found, strict=True), strict=True):
+        values = np.stack([one.draws for one in each])
+        means = values.mean(1, keepdims=True)
+        apart = (means - means.mean(0)) * np.sqrt(len(each) / (len(each) - 1))
+        fixed = [one.fixed for one in each if one.fixed is not None]
+        result.append(
+            _summary(
+                series, statistic, np.concatenate(values - means + means.mean(0) + apart), _further(values),
+                _further(np.stack(fixed)) if fixed else None,
+            )
+        )  # fmt: skip
+    return result
+
+
+def _check_count(count: int) -> None:
     if count < 2:
         raise InputError(f"{count} draws cannot show the spread of a statistic: request at least 2.")
-    draws_of: list[list[np.ndarray]] = [[] for _ in requested]
-    widest: list[list[np.ndarray]] = [[] for _ in requested]
-    for draw, fixed in period_draws(result, count, seed) if draws is None else draws:
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """A statistic of each of n draws (n, G, P), and of those whose errors never change, None with an archive."""
+
+    draws: np.ndarray
+    fixed: np.ndarray | None
+
+    @property
+    def sd(self) -> np.ndarray:
+        """(G, P)."""
+        return self.draws.std(0, ddof=1)
+
+
+def _values_of(requested: Sequence[Statistic], draws: Iterable[Draw]) -> list[_Values]:
+    of_draws: list[list[np.ndarray]] = [[] for _ in requested]
+    of_fixed: list[list[np.ndarray]] = [[] for _ in requested]
+    for draw, fixed in draws:
         for n, statistic in enumerate(requested):
-            draws_of[n].append(statistic.of(draw))
+            of_draws[n].append(statistic.of(draw))
             if fixed is not None:
-                widest[n].append(statistic.of(fixed))
+                of_fixed[n].append(statistic.of(fixed))
     return [
-        _summary(series, each, np.stack(draws_of[n]), np.stack(widest[n]) if widest[n] else None)
-        for n, each in enumerate(requested)
+        _Values(np.stack(mine), np.stack(fixed) if fixed else None)
+        for mine, fixed in zip(of_draws, of_fixed, strict=True)
     ]
+
+
+def _further(values: np.ndarray) -> np.ndarray:
+    """(G, P) sd of a further member from draws (E, n, G, P)."""
+    return np.sqrt(values.var(1, ddof=1).mean(0) + values.mean(1).var(0, ddof=1))
 
 
 def _ends_of(values: np.ndarray) -> np.ndarray:
@@ -233,7 +293,10 @@ def _ends_of(values: np.ndarray) -> np.ndarray:
     return np.quantile(values, (_LOW, _HIGH), axis=0, method="weibull")
 
 
-def _summary(series: Series, statistic: Statistic, values: np.ndarray, widest: np.ndarray | None) -> PeriodStatistic:
+def _summary(
+    series: Series, statistic: Statistic, values: np.ndarray, sd: np.ndarray, sd_if_fixed: np.ndarray | None
+) -> PeriodStatistic:  # fmt: skip
+    """From draws (n, G, P) and their sds (G, P)."""
     problem = series.problem
 
     def on_grid(rows: np.ndarray) -> np.ndarray:
@@ -246,6 +309,6 @@ def _summary(series: Series, statistic: Statistic, values: np.ndarray, widest: n
         truth = on_grid(statistic.of(fields))
     low, high = (on_grid(each) for each in _ends_of(values))
     return PeriodStatistic(
-        statistic, on_grid(values.mean(0)), on_grid(values.std(0, ddof=1)), low, high,
-        None if widest is None else on_grid(widest.std(0, ddof=1)), truth,
+        statistic, on_grid(values.mean(0)), on_grid(sd), low, high,
+        None if sd_if_fixed is None else on_grid(sd_if_fixed), truth,
     )  # fmt: skip

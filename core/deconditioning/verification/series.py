@@ -164,7 +164,8 @@ def _distribution(
     names, warp, limits = ["warped_mean", "warped_sd"], None, None
     if all(name in dataset and "warp" in dataset[name].attrs for name in names):
         attributes = dataset["warped_mean"].attrs
-        warp, limits = Warp.from_dict(json.loads(attributes["warp"])), (float(attributes.get("dry_up_to", 0.0)), np.inf)
+        warp = Warp.from_dict(json.loads(attributes["warp"]))
+        limits = float(attributes.get("dry_up_to", 0.0)), warp.high
     elif dataset["mean"].ndim == _WITH_MEMBERS:
         names = ["mean", "sd"] if "sd" in dataset else ["mean"]
     else:

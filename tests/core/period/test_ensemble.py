@@ -29,7 +29,7 @@ from deconditioning.period.ensemble import (
 )
 from deconditioning.period.run import downscale_series
 from deconditioning.period.series import Series, read_series
-from deconditioning.period.statistics import period_draws, period_statistics
+from deconditioning.period.statistics import period_draws, period_statistics, statistics_of_members
 from tests.core.period.made import SPEC, UNLEARNED, made_dataset
 
 MEMBERS = 3
@@ -257,3 +257,31 @@ def test_command_and_function_downscale_all_members_of_a_coarse_file(tmp_path: P
     assert "`--predictors` cannot be used with the 3 members of `realization`" in capsys.readouterr().err
     with pytest.raises(InputError, match="`predictors` and `upper` cannot be used"):
         downscale(coarse, fine, times="all", covariate_names=["orog"], archive=dataset, predictors="u")
+
+
+def test_statistics_of_members_are_those_of_a_further_one() -> None:
+    """Mean, sd and spread as the file has them; the interval is that of draws of a mixture of the same variance."""
+    ensemble = read(of_members(6))
+    members = downscale_ensemble(ensemble, UNLEARNED).members
+    words, count, pixel = ["mean", "above=280"], 40, ensemble.pooled.problem.pixel
+    found = statistics_of_members(members, words, count)
+    written = ensemble_dataset(ensemble, members, [period_statistics(each, words, count) for each in members])
+    for statistic in found:
+        name = statistic.statistic.name
+        np.testing.assert_allclose(statistic.mean[0], written[f"ensemble_{name}"].values, atol=1e-9)
+        np.testing.assert_allclose(statistic.sd[0], written[f"ensemble_{name}_sd"].values, atol=1e-9)
+        assert statistic.truth is None and statistic.sd_if_fixed is not None
+    draws = [list(period_draws(each, count, 0)) for each in members]
+    values = np.array([[draw.mean(0) for draw, _ in each] for each in draws])
+    mean, means = values.mean((0, 1)), values.mean(1)
+    moved = values - means[:, None] + mean + np.sqrt(MEMBERS / (MEMBERS - 1)) * (means - mean)[:, None]
+    low, high = (each[0].flat[pixel] for each in (found[0].low, found[0].high))
+    pooled = moved.reshape(-1, len(pixel))
+    inside = np.mean((low <= pooled) & (pooled <= high))
+    assert inside == pytest.approx(0.9, abs=0.02)
+    within = values.var(1).mean(0)
+    np.testing.assert_allclose(pooled.var(0), within + means.var(0, ddof=1), rtol=1e-9)
+    again = statistics_of_members(members, words, draws=draws)
+    np.testing.assert_array_equal(again[1].high, found[1].high)
+    with pytest.raises(InputError, match="1 draws cannot show"):
+        statistics_of_members(members, words, 1)

@@ -231,8 +231,6 @@ def test_what_is_of_one_time_is_refused_over_a_period() -> None:
 
 def test_what_cannot_be_downscaled_over_a_period_is_refused(fields: Fields) -> None:
     series = series_of(fields)
-    with pytest.raises(InputError, match="warp"):
-        downscale_series(series, FIXED.replace(warp="log"))
     with pytest.raises(InputError, match="several times at once"):
         downscale_series(series, FIXED.replace(model="variational_cmp"))
     with pytest.raises(InputError, match="no dimension of several times"):

@@ -24,7 +24,6 @@ from deconditioning.kernels.tiles import evaluate
 from deconditioning.models.learning.objectives import exact_objective
 from deconditioning.models.learning.repeats import Repeats, averaged_objective
 from deconditioning.models.learning.trainable import Trainable
-from deconditioning.period.archive.training import read_training
 from deconditioning.period.ensemble import Ensemble, downscale_ensemble, read_ensemble
 from deconditioning.period.posterior import condition_times, pixel_sums
 from deconditioning.period.run import downscale_series
@@ -255,20 +254,13 @@ def test_the_command_downscales_cells_and_stations(dataset: xr.Dataset, table: P
         settings = {"model": "area_to_point_gp", "learn": False, "coarsen": (4, 4), "withhold": 0.0, "times": "all"}
         function = downscale(dataset, dataset, target="t", covariate_names=["orog"], stations=table, **settings)
         np.testing.assert_allclose(function["mean"], result["mean"], atol=1e-8)
-    refused = {
-        "`--station-time` applies to a single time": ["--station-time", "2001"],
-        "combined with an archive": ["--archive", tmp_path / "made.nc", "--period", "all"],
-    }
-    for message, more in refused.items():
-        assert main([*map(str, words), *map(str, more)]) != 0
-        assert message in capsys.readouterr().err
+    assert main([*map(str, words), "--station-time", "2001"]) != 0
+    assert "`--station-time` applies to a single time" in capsys.readouterr().err
 
 
 def test_what_stations_over_a_period_cannot_be_combined_with_is_refused(
-    dataset: xr.Dataset, series: Series, table: Path, tmp_path: Path
+    dataset: xr.Dataset, table: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match="combined with an archive"):
-        read_training(series, fields_from_dataset(dataset))
     rows = pd.read_csv(table)
     rows[rows["date"] == rows["date"][0]].drop(columns="date").to_csv(tmp_path / "one.csv", index=False)
     with pytest.raises(InputError, match="has no column of several dates"):

@@ -30,7 +30,7 @@ _SKEWED = 0.5
 #: By how much the CRPS of a target with limits may be larger with a warp, which keeps them.
 _FOR_LIMITS = 1.02
 #: Share of the visible cells at a limit, such as dry cells, beyond which no warp is tried.
-_MOST_AT_LIMIT = 0.1
+MOST_AT_LIMIT = 0.1
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def candidates(problem: DownscalingProblem) -> tuple[list[Warp], str]:
         return [], ""
     if limits is not None:
         at_limit = float(np.mean((values <= limits[0]) | (values >= limits[1])))
-        if at_limit > _MOST_AT_LIMIT:
+        if at_limit > MOST_AT_LIMIT:
             return [], (
                 f"{100 * at_limit:.0f} % of the visible {'values' if problem.sources else 'cells'} are exactly at a "
                 "limit of the target, which no warp makes Gaussian: the model uses the target without a warp."

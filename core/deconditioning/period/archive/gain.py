@@ -71,14 +71,20 @@ class CoarseAnomalies:
             noise=self.noise[chosen], covariance=self.covariance[chosen][:, chosen],
         )  # fmt: skip
 
+    def mixed(self, coarse: "CoarseSide", mixture: Mixture, scale: float) -> Float[Tensor, "m m"]:
+        """The covariance in a mixture of the coarse anomalies that it looks at; ``scale`` is s²."""
+        w, used = mixture.share, coarse.used(mixture)
+        kernel = scale * coarse.gram + torch.diag(self.noise)
+        gram = w * self.covariance * coarse.taper(mixture, coarse.cell) + (1 - w) * kernel
+        return gram[used][:, used]
+
     def factor(self, coarse: "CoarseSide", mixture: Mixture, scale: float) -> linalg.Factor:
-        """The factor of the coarse anomalies' covariance in a mixture, the latest one kept; ``scale`` is s²."""
+        """The factor of this covariance, the latest one kept."""
         if (mixture, scale) not in self._factors:
-            w, used = mixture.share, coarse.used(mixture)
-            kernel = scale * coarse.gram + torch.diag(self.noise)
-            gram = w * self.covariance * coarse.taper(mixture, coarse.cell) + (1 - w) * kernel
+            gram, used = self.mixed(coarse, mixture, scale), coarse.used(mixture)
+            errors = None if coarse.errors is None else coarse.errors[used]
             self._factors.clear()
-            self._factors[mixture, scale] = _factor(gram[used][:, used])
+            self._factors[mixture, scale] = _factor(gram, errors)
         return self._factors[mixture, scale]
 
 
@@ -89,7 +95,9 @@ class CoarseSide:
     ``design`` (N, h), coarse values ``z`` (N, M) and the archive's means over the same cells, ``truth`` (N, M), of the
     training period; the kernel's covariance of coarse values ``gram`` (M, M); the coarse ``cell`` (M,) of each, and the
     ``distance`` (C, C) between all coarse cells in cell widths. Some may be predictors, ``is_predictor`` (M,): their
-    ``truth`` is ``z``, and their rows of ``gram`` are 0.
+    ``truth`` is ``z``, and their rows of ``gram`` are 0. Measurements may be behind them: then all have
+    ``errors`` of these variances (M,), in place of `NOISE`, and ``carried`` (M, q) times standard Gaussians, what is
+    uncertain in effects that all times share and has been subtracted; both are None without any.
     """
 
     design: np.ndarray
@@ -99,6 +107,8 @@ class CoarseSide:
     cell: Int[Tensor, " M"]
     distance: Float[Tensor, "C C"]
     is_predictor: Bool[Tensor, " M"]
+    errors: Float[Tensor, " M"] | None = None
+    carried: Float[Tensor, "M q"] | None = None
     _whole: "tuple[CoarseSide, Tensor] | None" = field(default=None, init=False, repr=False)
     _sets: dict[bytes, CoarseAnomalies] = field(default_factory=dict, init=False, repr=False)
 
@@ -120,9 +130,21 @@ class CoarseSide:
             gram=self.gram[chosen][:, chosen],
             cell=self.cell[chosen],
             is_predictor=self.is_predictor[chosen],
+            errors=None if self.errors is None else self.errors[chosen],
+            carried=None if self.carried is None else self.carried[chosen],
         )
         object.__setattr__(result, "_whole", (self, chosen))
         return result
+
+    def with_errors(self, errors: Float[Tensor, " M"], carried: Float[Tensor, "M q"]) -> "CoarseSide":
+        """The same coarse values with errors of measurements."""
+        result = replace(self, errors=errors, carried=carried)
+        object.__setattr__(result, "_whole", (self, torch.arange(len(self.cell), device=self.cell.device)))
+        return result
+
+    def some(self, chosen: Int[Tensor, " m"]) -> "CoarseSide":
+        """The same where all coarse values are chosen, else some of them."""
+        return self if len(chosen) == len(self.cell) else self.of(chosen)
 
     def anomalies(self, rows: np.ndarray) -> CoarseAnomalies:
         """Climatology and anomalies of the training times ``rows``, which all pixels share; the latest are kept."""
@@ -219,9 +241,11 @@ def gains(
         weights = torch.zeros_like(cross)
         weights[used] = shared.factor(coarse, mixture, scale).solve(cross[used])
         variance = w * variance_of_archive + (1 - w) * scale * fine.prior - (weights * cross).sum(0)
+        if coarse.carried is not None:
+            variance = variance + (coarse.carried.T @ weights).square().sum(0)
         yield Gain(known, weights, variance.clamp_min(1e-12))
 
 
-def _factor(gram: Float[Tensor, "M M"]) -> linalg.Factor:
-    identity = linalg.identity(len(gram), gram)
-    return linalg.cholesky(gram + NOISE * gram.diagonal().mean() * identity, "covariance of the coarse anomalies")
+def _factor(gram: Float[Tensor, "M M"], errors: Float[Tensor, " M"] | None = None) -> linalg.Factor:
+    noise = (NOISE * gram.diagonal().mean()).expand(len(gram)) if errors is None else errors
+    return linalg.cholesky(gram + torch.diag(noise), "covariance of the coarse anomalies")

@@ -18,23 +18,28 @@ from deconditioning.period.archive.setting import Setting
 from deconditioning.period.correlation import correlation_of_errors, days_of
 from deconditioning.period.joint import Residuals, kernel_draws
 
+#: Pixels whose errors show how long these last.
+_SOME = 1000
 
-def residuals_of_archive(setting: Setting, choice: Choice, outside: Outside | None = None) -> Residuals:
+
+def residuals_of_archive(
+    setting: Setting, choice: Choice, outside: Outside | None = None, drawn: Setting | None = None
+) -> Residuals:  # fmt: skip
     """Errors of the mixture: a draw of the archive's tapered covariance and of the kernel, less what cells tell of it.
 
     The archive's part is ``Σ_i r_i(x) g_i(cell(x)) / √N``, ``g_i ~ N(0, ρ)`` over the cells, independent for each time
     i of the training period; its coarse values are ``Σ_i a_i g_i(cell) / √N``. Pixels ``outside`` the archive have the
-    kernel's part alone.
+    kernel's part alone. ``drawn`` is the setting with stations.
     """
-    some = setting.some(1000, never)
-    method = mixed(choice, setting.coarse, some, setting.parts)
-    errors, variance = left_out_errors(setting.coarse, some, method, setting.parts)
+    method = mixed(choice, setting.coarse, setting.some(_SOME, never), setting.parts)
+    drawn = drawn or setting
+    errors, variance = left_out_errors(drawn.coarse, drawn.some(_SOME, never), method, setting.parts)
     standard = (errors / spread_of(errors, variance)).cpu().numpy()
     correlation = correlation_of_errors(standard, days_of(setting.training.dates))
 
     def draw(count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:
         """Standardised errors (count, P)."""
-        return _draw(setting, choice, method, count, generator, outside)
+        return _draw(drawn, choice, method, count, generator, outside)
 
     return Residuals(draw, correlation, of_archive=True)
 
@@ -96,8 +101,17 @@ def _noise(
     mixture, coarse = choice.mixture, setting.coarse
     kernel = (1 - mixture.share) * (choice.scale * coarse.gram.diagonal() + known.coarse.noise)
     variance = mixture.share * known.coarse.a.square().sum(0) / known.coarse.freedom + kernel
-    noise = (1 - mixture.share) * known.coarse.noise + NOISE * variance[coarse.used(mixture)].mean()
-    return noise.sqrt()[:, None] * normal((len(variance), count), generator).to(variance)
+    noise = (1 - mixture.share) * known.coarse.noise
+    if coarse.errors is None:
+        noise = noise + NOISE * variance[coarse.used(mixture)].mean()
+    drawn = noise.sqrt()[:, None] * normal((len(variance), count), generator).to(variance)
+    if coarse.errors is None:
+        return drawn
+    assert coarse.carried is not None
+    errors, shared = (
+        normal((rows, count), generator).to(variance) for rows in (len(variance), coarse.carried.shape[1])
+    )
+    return drawn + coarse.errors.sqrt()[:, None] * errors + coarse.carried @ shared
 
 
 def _amplitudes(setting: Setting, choice: Choice, count: int, generator: torch.Generator) -> Callable[[int], Tensor]:

@@ -94,20 +94,21 @@ def left_out_errors(
     return errors, variance
 
 
-def error_ratio(errors: Float[Tensor, "N p"], variance: Float[Tensor, " p"]) -> float:
-    """λ: the mean squared left-out error over the mean stated variance."""
-    return float(errors.square().mean() / variance.mean())
+def error_ratio(errors: Float[Tensor, "N p"], variance: Float[Tensor, " p"], more: Tensor | float = 0.0) -> float:
+    """λ: the mean squared left-out error, and ``more`` (p,) of it that is known, over the mean stated variance."""
+    return float((errors.square().mean(0) + more).mean() / variance.mean())
 
 
 def spread_of(
-    errors: Float[Tensor, "N p"], variance: Float[Tensor, " p"], ratio: float | None = None
+    errors: Float[Tensor, "N p"], variance: Float[Tensor, " p"], ratio: float | None = None, more: Tensor | float = 0.0
 ) -> Float[Tensor, " p"]:
     """sd of each pixel from left-out errors, held to λ times the stated variance where times are few.
 
-    ``ratio`` is λ, by default that of these pixels.
+    ``ratio`` is λ, by default that of these pixels; ``more`` (p,) of the squared error is known.
     """
-    stated = variance * (error_ratio(errors, variance) if ratio is None else ratio)
-    return ((_PRIOR_TIMES * stated + errors.square().sum(0)) / (_PRIOR_TIMES + len(errors))).sqrt()
+    stated = variance * (error_ratio(errors, variance, more) if ratio is None else ratio)
+    squares = errors.square().sum(0) + len(errors) * more
+    return ((_PRIOR_TIMES * stated + squares) / (_PRIOR_TIMES + len(errors))).sqrt()
 
 
 def gaussian_crps(error: Float[Tensor, "N p"], sd: Float[Tensor, " *p"]) -> float:

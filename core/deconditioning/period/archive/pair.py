@@ -60,6 +60,8 @@ def downscale_pair(
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
     context = context or NoReport()
+    if lower.stations is not None:
+        raise InputError("Stations measure one variable: leave them out, or downscale each variable by itself.")
     trainings = _at_common_times(*(each.in_memory("A pair of variables") for each in trainings))
     _check(lower, upper, *trainings)
     middle, span = (_combined(lower, upper, *trainings, of) for of in (_middle, _difference))

@@ -4,34 +4,27 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from deconditioning.device import choose
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import spec_to_settings
 from deconditioning.engine.reporting import NoReport, Stopwatch
-from deconditioning.errors import Check
+from deconditioning.errors import Check, InputError
 from deconditioning.fields.problem.warp import Warp
 from deconditioning.fields.times import MONTHS
-from deconditioning.models.learning.repeats import gap_patterns
 from deconditioning.period.archive.by_value import ByValue, standardised
 from deconditioning.period.archive.censoring import dry_limit
 from deconditioning.period.archive.day import DayFactor
-from deconditioning.period.archive.gain import FineSide, Gain
+from deconditioning.period.archive.gain import FineSide
 from deconditioning.period.archive.joint import residuals_of_archive
-from deconditioning.period.archive.left_out import (
-    Method,
-    choose_mixture,
-    error_ratio,
-    left_out_errors,
-    mixed,
-    spread_of,
-)
+from deconditioning.period.archive.left_out import choose_mixture, error_ratio, left_out_errors, mixed, spread_of
 from deconditioning.period.archive.outside import Outside
 from deconditioning.period.archive.peers import Peer, peers
+from deconditioning.period.archive.predicted import Predicted, Recipe, predicted
 from deconditioning.period.archive.seasons import Seasons, regressed
 from deconditioning.period.archive.setting import Setting, parts_of, prepare
+from deconditioning.period.archive.stations import Network
 from deconditioning.period.archive.training import Training
 from deconditioning.period.archive.warp_choice import choose_warp_of_period, has_warp, keeps_means, left_out_moments
 from deconditioning.period.behind_warp import BehindWarp
@@ -86,6 +79,8 @@ def predicted_with_archive(
     """The prediction without other methods. Raises ``InputError``, ``Cancelled``."""
     count, requested = len(series) if times is None else len(times), settings.warp
     settings = of_a_series(series, settings.replace(warp="none"), count)
+    if series.stations is not None:
+        _check_stations(series, training, requested)
     if (training.stored is not None or training.covers_part) and has_warp(series, training, requested):
         training = training.in_memory("A warp of the target, which `--warp none` switches off,")
     chosen = choose_warp_of_period(series, training, requested, settings, context)
@@ -102,6 +97,20 @@ def predicted_with_archive(
         more = {"warp": chosen.sentence, "left_out_crps_of_warps": chosen.crps, "factor_of_sd": chosen.factor}
         result = replace(result, diagnostics={**result.diagnostics, **more})
     return WithoutPeers(result, crps, setting, chosen.left_out)
+
+
+def _check_stations(series: Series, training: Training, requested: Any) -> None:
+    """Raise ``InputError`` for what stations with an archive are not there for."""
+    if training.covers_part:
+        raise InputError(
+            "Stations need an archive of the whole region, and this one covers only part of it: leave them out, or "
+            "choose a smaller region."
+        )
+    if has_warp(series, training, requested):
+        raise InputError(
+            "Stations cannot be combined with an archive if the target has a warp, such as that of rain: leave them "
+            "out, or give `--warp none`."
+        )
 
 
 def with_peers(
@@ -139,31 +148,36 @@ def _gaussian(
 ) -> tuple[PeriodResult, Setting]:  # fmt: skip
     """The prediction of a target as it is, or in units of its warp, without other methods, and its setting."""
     setting = prepare(series, training, settings, context, like)
-    if times is not None:
-        series = series.only(times)
-        setting = replace(setting, series=series)
-    watch = Stopwatch()
+    watch, chosen = Stopwatch(), np.arange(len(series)) if times is None else times
     context.report(message="Choosing the mixture of the archive's covariance and the kernel on left-out blocks of time")
     some = setting.some(_CHOSEN_ON, context.check)
     choice = choose_mixture(setting.coarse, some, context.check)
     method = mixed(choice, setting.coarse, some, setting.parts)
     left_out = left_out_errors(setting.coarse, some, method, setting.parts)
+    ratio = error_ratio(*left_out)
+    network = Network.of(setting, choice, ratio, settings)
+    spec = setting.spec if network is None else network.spec
+    if times is not None:
+        series = series.only(times)
+        setting = replace(setting, series=series)
     context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(series)} times")
     outside = Outside.of(setting, choice.scale, context.check)
-    result = _predicted(setting, method, error_ratio(*left_out), outside, context)
+    recipe = Recipe.of(setting, method, ratio, chosen, outside, network)
+    result = predicted(recipe, context)
     day, (known, used) = _day_factor(setting, result.squares)
     means, spreads = (setting.on_grid(rows) for rows in (result.means, result.spreads))
     if outside is not None and keeps_means(training):
         means = outside.with_cell_means(means)
     prediction = PeriodResult(
-        series, setting.spec, spec_to_settings(settings, setting.spec), means, spreads, result.spread_of,
-        day(*used), np.full(len(series), np.nan), watch.seconds(), _warnings(setting),
+        series, spec, spec_to_settings(settings, spec), means, spreads, result.spread_of,
+        day(*used), np.full(len(series), np.nan), watch.seconds(), _warnings(setting, network),
         {
             "device": str(choose(settings.device)), "jitter": 0.0, "mixture": choice.mixture.words,
             "left_out_crps": {words: setting.unit * value for words, value in choice.crps.items()},
             "training_times": len(training), "harmonics": [setting.seasons.annual, setting.seasons.diurnal],
+            **({} if network is None else {"stations": network.reports()}),
         },
-        residuals_of_archive(setting, choice, outside),
+        residuals_of_archive(setting, choice, outside, recipe.drawn),
         by_value=_by_value(result, setting, some, left_out, day(*known)),
     )  # fmt: skip
     return prediction, setting
@@ -175,62 +189,6 @@ def _better(others: dict[str, Peer], crps: float) -> tuple[str, ...]:
         f"On left-out blocks of time, `{name}` has a smaller CRPS, {number(each.left_out_crps)}, than this "
         f"prediction, {number(crps)}." for name, each in others.items() if each.left_out_crps < _BETTER * crps
     )  # fmt: skip
-
-
-@dataclass(eq=False)
-class _Predicted:
-    """Arrays of the result, (T, P) and (G, P), the squared standardised left-out errors (N,) behind g(t), and mean and
-    sd (2, P) of the training period.
-    """
-
-    means: np.ndarray
-    spreads: np.ndarray
-    spread_of: np.ndarray
-    squares: np.ndarray
-    usual: np.ndarray
-
-    def place(
-        self, setting: Setting, group: int, at: tuple[np.ndarray, Tensor, Tensor], z: Tensor, gain: Gain, sd: Tensor
-    ) -> None:  # fmt: skip
-        """Fill in some pixels of the times of a group, which have some of the coarse values ``z``."""
-        tile, where, rows = at
-        times = where.cpu().numpy()
-        design = setting.seasons.design([setting.series.dates[time] for time in times])
-        self.spread_of[times] = group
-        self.means[np.ix_(times, tile)] = gain.mean(design, z[where][:, rows]).cpu().numpy()
-        self.spreads[group, tile] = sd.cpu().numpy()
-
-
-def _predicted(
-    setting: Setting, method: Method, ratio: float, outside: Outside | None, context: Any
-) -> _Predicted:  # fmt: skip
-    """Means and sds of all pixels, tile by tile; ``ratio`` is λ."""
-    series, coarse, pixels = setting.series, setting.coarse, len(setting.series.problem.pixel)
-    z = setting.of_series()
-    groups, every = gap_patterns(z.T), np.arange(len(coarse.z))
-    sides = [coarse if len(rows) == len(coarse.cell) else coarse.of(rows) for rows, _ in groups]
-    means, spreads, usual = (np.full((rows, pixels), np.nan) for rows in (len(series), len(groups), 2))
-    result = _Predicted(means, spreads, np.zeros(len(series), dtype=int), np.zeros(len(every)), usual)
-    count, total = 0, int(setting.training.known.sum())
-    for tile, fine in setting.tiles(context.check):
-        errors, variance = left_out_errors(coarse, fine, method, setting.parts)
-        sd, whole = spread_of(errors, variance, ratio), method(coarse, fine, every)
-        result.squares += (errors / sd).square().sum(1).cpu().numpy()
-        result.usual[:, tile] = torch.stack([fine.y.mean(0), fine.y.std(0, correction=0)]).cpu().numpy()
-        count += len(tile)
-        context.report(step=count, total=total, message="Predicting pixels")
-        for n, (rows, times) in enumerate(groups):
-            gain = whole if sides[n] is coarse else method(sides[n], fine.of(rows), every)
-            more = ratio * (gain.variance - whole.variance).clamp_min(0)
-            result.place(setting, n, (tile, times, rows), z, gain, (sd.square() + more).sqrt())
-    if outside is not None:
-        for tile, beyond in outside.tiles(context.check):
-            result.usual[:, tile] = torch.stack(outside.usual(beyond)).cpu().numpy()
-            for n, (rows, times) in enumerate(groups):
-                gain = outside.gain(sides[n], beyond.of(rows))
-                result.place(setting, n, (tile, times, rows), z, gain, gain.variance.sqrt())
-    result.squares /= count
-    return result
 
 
 #: A design and coarse anomalies of some times.
@@ -248,7 +206,7 @@ def _day_factor(setting: Setting, squares: np.ndarray) -> tuple[DayFactor, tuple
 
 
 def _by_value(
-    result: _Predicted, setting: Setting, some: FineSide, left_out: tuple[Tensor, Tensor], g: np.ndarray
+    result: Predicted, setting: Setting, some: FineSide, left_out: tuple[Tensor, Tensor], g: np.ndarray
 ) -> ByValue:  # fmt: skip
     """h(x, t) from left-out errors of some pixels, over sd(x) and g (N,) of the training times."""
     errors, variance = left_out
@@ -258,9 +216,13 @@ def _by_value(
     return ByValue.fit(standard, s, *setting.on_grid(result.usual))
 
 
-def _warnings(setting: Setting) -> tuple[str, ...]:
-    months = setting.seasons.unseen_months(setting.training.dates, setting.series.dates)
-    if not months:
-        return ()
-    named = ", ".join(MONTHS[month - 1] for month in months)
-    return (f"The training period has no {named}: the climatology of these months is extrapolated from others.",)
+def _warnings(setting: Setting, network: Network | None) -> tuple[str, ...]:
+    result, months = [], setting.seasons.unseen_months(setting.training.dates, setting.series.dates)
+    if months:
+        named = ", ".join(MONTHS[month - 1] for month in months)
+        result.append(
+            f"The training period has no {named}: the climatology of these months is extrapolated from others."
+        )
+    if network is not None and network.lost:
+        result.append(f"{network.lost} stations lie on pixels that the archive lacks and are left out.")
+    return tuple(result)

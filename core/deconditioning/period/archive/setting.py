@@ -16,6 +16,7 @@ from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import columns_of, starting_spec
 from deconditioning.errors import Check, InputError
 from deconditioning.fields.grids.sphere import unit_vectors
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.scaling import Scale
 from deconditioning.models.indirect_gp import weights_and_noise
 from deconditioning.models.spec import ModelSpec
@@ -130,7 +131,9 @@ def prepare(
         sums = like.sums
     else:
         sums = pixel_sums(spec, problem, device, context.check)
-    weights, noise = weights_and_noise(spec, problem.data.to(device), columns_of(problem), sums.gram)
+    weights, noise = weights_of_targets(spec, problem, sums)
+    known = len(problem.target_cell)  # stations are behind the cells
+    weights, noise = weights[:, :known], noise[:known, :known]
     cells = problem.coarse_grid
     centres = unit_vectors(cells.latitude.ravel(), cells.longitude.ravel())
     width = float(np.sqrt(np.median(cells.steradians())))
@@ -151,6 +154,17 @@ def prepare(
     cell = cell.copy()
     cell[away] = cKDTree(centres).query(lost)[1] if len(away) else 0
     return Setting(series, training, coarse, spec, sums, weights, cell, seasons, unit, parts_of(training, seasons))
+
+
+def weights_of_targets(
+    spec: ModelSpec, problem: DownscalingProblem, sums: PixelSums
+) -> tuple[Float[Tensor, "n m"], Float[Tensor, "m m"]]:
+    """W and Σ of cells and, behind them, stations, as means of the fine field without errors of their own."""
+    data = problem.joint_data.to(sums.gram.device)
+    if data.points is not None:
+        nothing = torch.zeros_like(data.points.variance), torch.zeros_like(data.points.prior)
+        data = replace(data, points=replace(data.points, variance=nothing[0], prior=nothing[1]))
+    return weights_and_noise(replace(spec, representativeness=0.0), data, columns_of(problem), sums.gram)
 
 
 def _with_predictors(
@@ -175,18 +189,19 @@ def _kernel(
     context: Any,
 ) -> ModelSpec:  # fmt: skip
     """The kernel as given, or learned from fine anomalies given coarse ones, from coarse ones where pixels are many."""
-    problem = series.problem
-    start = starting_spec(problem, settings)
+    start = starting_spec(series.problem, settings)
     if not settings.learn:
         return start
+    problem, kept = replace(series.problem, sources=()), start.representativeness
     if composite_fits(problem, start) and (training.known.all() or training.covers_part):
         pixels = composite_pixels(training.known, settings.seed)
         fine = training.at(pixels) / unit
-        return learn_composite(problem, settings, a, fine - design @ regressed(design, fine), pixels, context)
+        learned = learn_composite(problem, settings, a, fine - design @ regressed(design, fine), pixels, context)
+        return replace(learned, representativeness=kept)
     cells = np.full((len(training), series.coarse.shape[1]), np.nan)
     cells[:, problem.target_cell] = a
     coarse = replace(
         series, problem=replace(problem, target_scale=Scale(0.0, 1.0)), coarse=cells, level=np.zeros(len(a)),
-        labels=training.labels, dates=training.dates, fine=None,
+        labels=training.labels, dates=training.dates, fine=None, stations=None, members=1,
     )  # fmt: skip
-    return learn_pooled(coarse, settings, context).learned.spec
+    return replace(learn_pooled(coarse, settings, context).learned.spec, representativeness=kept)

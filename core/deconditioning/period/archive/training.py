@@ -104,8 +104,6 @@ def read_training(
     ``InputError`` for fewer than 20 times, for other units, for predictors without values at the training times, and
     for a disk without enough space.
     """
-    if series.stations is not None:
-        raise InputError("Stations cannot be combined with an archive: leave one of them out.")
     problem = series.problem
     name, notes = _variable(archive, series)
     dim = time_dimension(archive, name)
