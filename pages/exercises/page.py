@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Exercises beside each other.
 _A_ROW = 2
+#: What the exercises from the so many-th on (from 0) are about.
+_PARTS = {0: "Averages and embeddings", 6: "Bayes' rule, simulators, filters, distributions", 10: "Maps"}
 
 
 def main() -> None:
@@ -50,6 +52,8 @@ def main() -> None:
         _reset(bool(done))
     for first in range(0, len(EXERCISES), _A_ROW):
         row = EXERCISES[first : first + _A_ROW]
+        if first in _PARTS:
+            st.subheader(_PARTS[first], anchor=False)
         for index, (exercise, column) in enumerate(zip(row, st.columns(_A_ROW), strict=False), first + 1):
             with column:
                 _entry(index, exercise, done.get(exercise.key), hides=hides)

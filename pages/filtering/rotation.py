@@ -29,7 +29,7 @@ from pages.kit.layout.theme import is_dark
 from pages.kit.tools.study_sweep import OnPage, offer
 
 #: Pixels of both pictures: the buttons below them are to be seen with them on a small screen.
-_HEIGHT = 350
+_HEIGHT = 400
 
 
 def show(name: str) -> None:

@@ -61,11 +61,15 @@ def _how_good(shown: Shown) -> str:
     if shown.verification is None:
         return ""
     scores, units = shown.verification.scores, plain(shown.result.series.problem.units)
-    pooled, plainly = next(iter(scores.values())).pooled, scores[BILINEAR].pooled
-    return (
-        f" RMSE **{number(pooled['rmse'], 2)} {units}** (bilinear interpolation {number(plainly['rmse'], 2)} {units}). "
-        f"The 95 % intervals contain **{100 * pooled['coverage95']:.0f} %** of the truth."
-    )
+    (own, mine), *others = ((name, number(each.pooled["rmse"], 2)) for name, each in scores.items())
+    pooled, errors = scores[own].pooled, dict(others)
+    named = names_of(scores)
+    best = min(errors, key=lambda name: scores[name].pooled["rmse"])
+    compared = [f"bilinear interpolation {errors[BILINEAR]} {units}"]
+    if best != BILINEAR:
+        compared.append(f"the best other method, {named[best]}, {errors[best]} {units}")
+    inside = f"{100 * pooled['coverage95']:.0f} %"
+    return f" RMSE **{mine} {units}** ({'; '.join(compared)}). The 95 % intervals contain **{inside}** of the truth."
 
 
 #: What the page calls the series that it made.

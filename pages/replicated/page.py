@@ -37,7 +37,7 @@ def main() -> None:
 
 def body(replicated: Replicated) -> None:
     """Sentence, counts, filters, claims."""
-    st.markdown(summary(replicated.counts()))
+    st.markdown(summary(replicated))
     st.html(counted(replicated, SHORT))
     text = widgets.segmented_control("Source", [EVERY, *SHORT], default=EVERY, key="rp-text",
                                    format_func=lambda key: SHORT.get(key, EVERY))  # fmt: skip
@@ -74,13 +74,16 @@ def _drawings(claims: list[Claim], known: set[str]) -> None:
                 show(claim, known)
 
 
-def summary(counts: dict[Verdict, int]) -> str:
+def summary(replicated: Replicated) -> str:
     """The counts in a sentence."""
+    counts = replicated.counts()
+    answers = [holds for each in replicated.claims if each.verdict == Verdict.ELSEWHERE for _, holds in each.answers]
     holds, partly, fails, elsewhere, drawings = (counts[verdict] for verdict in Verdict)
     return (
         f"Of {holds + partly + fails} tables, figures and parts of them that we could test, **{holds}** hold, "
         f"**{partly}** hold partly and **{fails}** do not hold here. {elsewhere} are about data that are not available "
-        f"and were tested only on other data; {drawings} are drawings."
+        f"and were tested only on other data, where {sum(answers)} of {len(answers)} comparisons hold; {drawings} are "
+        "drawings."
     )
 
 
