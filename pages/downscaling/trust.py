@@ -156,7 +156,8 @@ def show_local_scale(problem: DownscalingProblem, view: View) -> None:
         return
     with st.expander("Local scale: where the intervals are wider, and why"):
         low, high = (float(f"{value:.2g}") for value in np.nanquantile(view.scale, (0.01, 0.99)))
-        limits = MapScale("local scale κ", "", "sequential", min(low, 0.99), max(high, 1.01))
+        far = max(1 - low, high - 1, 0.01)
+        limits = MapScale("local scale κ", "", "diverging", 1 - far, 1 + far)
         left, right = st.columns([3, 2])
         with left:
             panel = Panel("local-scale", "Factor on the sd", view.scale, problem.grid, limits)
