@@ -296,27 +296,32 @@ def prior_of(recipe: Recipe, pixels: np.ndarray) -> np.ndarray:
     return mixture.share * archive + (1 - mixture.share) * choice.scale * kernel
 
 
-def test_learned_they_make_maps_better_and_find_offset_and_noise(tmp_path: Path) -> None:
-    """Also where they are: intervals hold the truth at their own pixels."""
+def test_they_make_maps_better_and_find_the_offset_and_with_a_stated_noise_intervals_hold(tmp_path: Path) -> None:
+    """Also where they are: intervals hold the truth at their own pixels. A learned noise is said to be uncertain."""
     dataset = made_dataset(120).drop_vars("wind")
-    table = table_of(dataset.isel(time=slice(80, 120)), tmp_path / "many.csv", 40)
-    fields, errors = fields_from_dataset(dataset), []
+    table = str(table_of(dataset.isel(time=slice(80, 120)), tmp_path / "many.csv", 40))
+    fields, found = fields_from_dataset(dataset), {}
     settings = DownscaleSettings(model="area_to_point_gp", local_scale=False, device="cpu", steps=20)
-    for stations in (str(table), None):
+    times = [time for time in range(40) if time != 3]
+    for name, stations in (("alone", None), ("learned", table), ("stated", table)):
         series = read_series(Source("x", stations=stations), SPEC, lambda key: fields, ["#80/#119"])
+        if name == "stated":
+            tau = (STATION_NOISE / series.scale) ** 2
+            settings = settings.replace(representativeness=tau, hold=("representativeness",))
         result = downscale_with_archive(series, read_training(series, fields, ["#0/#79"]), settings)
         assert series.fine is not None
-        times = [time for time in range(40) if time != 3]
         off = np.stack([series.fine(time) - result.means[time] for time in times])
-        errors.append(float(np.sqrt(np.mean(off**2))))
-        if stations:
-            about, sd = result.diagnostics["stations"], np.stack([result.sd(time) for time in times])
-            inside = np.abs(off / sd) < 1.96
-            there = inside.reshape(len(times), -1)[:, series.problem.sources[0].row]
-    assert errors[0] < 0.9 * errors[1]
-    assert about["offset"] == pytest.approx(OFFSET, abs=0.2)  # errors of the climatology last, and look like an offset
-    assert about["representativeness"] == pytest.approx(STATION_NOISE, rel=0.25)
-    assert 0.9 < inside.mean() < 0.99 and 0.88 < there.mean() < 0.99
+        sd = np.stack([result.sd(time) for time in times])
+        found[name] = result, float(np.sqrt(np.mean(off**2))), (np.abs(off / sd) < 1.96).reshape(len(times), -1)
+    for name in ("learned", "stated"):
+        result, error, _ = found[name]
+        assert error < 0.9 * found["alone"][1]
+        offset = result.diagnostics["stations"]["offset"]  # errors of the climatology last, and look like an offset
+        assert offset == pytest.approx(OFFSET, abs=0.2)
+        assert any("noise of the stations is learned" in each for each in result.warnings) == (name == "learned")
+    result, _, inside = found["stated"]
+    assert result.diagnostics["stations"]["representativeness"] == pytest.approx(STATION_NOISE)
+    assert 0.9 < inside.mean() < 0.99 and 0.9 < inside[:, series.problem.sources[0].row].mean() < 0.99
 
 
 def test_every_member_has_effects_of_its_own(table: Path) -> None:

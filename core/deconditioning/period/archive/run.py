@@ -225,4 +225,10 @@ def _warnings(setting: Setting, network: Network | None) -> tuple[str, ...]:
         )
     if network is not None and network.lost:
         result.append(f"{network.lost} stations lie on pixels that the archive lacks and are left out.")
+    if network is not None and network.learned:
+        result.append(
+            "The noise of the stations is learned from values that a rougher field explains as well, and is often too "
+            "small: the intervals at the stations' pixels may be too narrow. If you know the noise, state it "
+            "(`--representativeness` with `--hold representativeness`)."
+        )
     return tuple(result)

@@ -70,6 +70,7 @@ class Network:
     design, prior : H (S, q), and the variances (q,) of b.
     tau : τ².
     lost : stations on pixels that the archive lacks, which are left out.
+    learned : whether τ² is learned: the evidence can explain it by a rougher field.
     """
 
     setting: Setting
@@ -82,6 +83,7 @@ class Network:
     prior: Float[Tensor, " q"]
     tau: float
     lost: int = 0
+    learned: bool = False
 
     @staticmethod
     def of(setting: Setting, choice: Choice, ratio: float, settings: DownscaleSettings) -> "Network | None":
@@ -243,7 +245,7 @@ class Network:
             both = minimize(lambda at: loss(at[0], square * np.exp(at[1])), start, method="Nelder-Mead", bounds=bounds)
             tau = square * float(np.exp(both.x[1]))
         best = minimize_scalar(lambda at: loss(at, tau), bounds=near, method="bounded", options={"xatol": _STEP})
-        return replace(self, tau=tau, ratio=float(np.exp(best.x)))
+        return replace(self, tau=tau, ratio=float(np.exp(best.x)), learned=square is not None)
 
 
 @dataclass(frozen=True)
