@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 _LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 #: The name of a kernel's hyperparameter: kernel, number of the term, what it is, and of which columns.
@@ -72,6 +72,12 @@ def plus_minus(value: float, error: float) -> str:
         return f"{number(value, 4)} ± {number(error, 2)}"
     places = max(0, 1 - math.floor(math.log10(float(f"{error:.1e}"))))
     return f"{value:,.{places}f} ± {error:,.{places}f}".replace("-", "−")
+
+
+def percentages(shares: Iterable[float]) -> str:
+    """Shares from the least to the largest, in whole per cent: "34 to 73 %"."""
+    every = list(shares)
+    return f"{100 * min(every):.0f} to {100 * max(every):.0f} %"
 
 
 def rounded(value: float, digits: int = 3) -> str:

@@ -1,30 +1,31 @@
 """Which model to use for which data, with what was measured of it, from the stored rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 
 import streamlit as st
 
-from deconditioning.studies.measurements import all_measured
+from deconditioning.errors import InputError
+from deconditioning.studies.measurements import Measured, measured
+from deconditioning.wording import percentages
 from pages.benchmarks import headlines
 from pages.benchmarks.measured import FOLDER as MEASURED
-from pages.benchmarks.trust import matched_spans, mediated_spans
+from pages.benchmarks.trust import matched_share, mediated_share
 from pages.kit.runs.stored_results import FOLDER, stored
 
 
 def show_advice() -> None:
     """A row for each kind of data; nothing is said of what was not measured."""
-    measurements = {each.name: [each] for each in all_measured(MEASURED)[0]}
     rows = (
         ("Coarse cells, covariates at every pixel", "the default model; regression kriging if time is short",
-         _of_interpolation(matched_spans(), "bilinear interpolation")),
+         _of_interpolation(matched_share(), "bilinear interpolation")),
         ("Coarse cells, covariates elsewhere, and a mediator", "the default model, which compares its candidates one "
-         "scale up", _of_interpolation(mediated_spans(), "the best interpolation")),
+         "scale up", _of_interpolation(mediated_share(), "the best interpolation")),
         ("Coarse cells and stations", "both in one model", _stations()),
         ("A series with earlier times at high resolution", "the archive as prior (page Period)",
-         headlines.smaller_than_bcsd(measurements.get("period", []))),
+         headlines.smaller_than_bcsd(_measured("period"))),
         ("Very many cells", "inducing points (variational CMP)",
-         headlines.seconds_per_map(measurements.get("scale", []))),
+         headlines.seconds_per_map(_measured("scale"))),
     )  # fmt: skip
     lines = [_line(*row) for row in rows if row[-1]]
     if lines:
@@ -39,8 +40,16 @@ def _line(data: str, use: str, measured: str) -> str:
     return f'<tr><th scope="row">{escape(data)}</th>{cells}</tr>'
 
 
-def _of_interpolation(shares: Sequence[str], which: str) -> str:
-    return f"RMSE {shares[0]} of that of {which}" if shares else ""
+def _of_interpolation(share: str, which: str) -> str:
+    return f"RMSE {share} of that of {which}" if share else ""
+
+
+def _measured(name: str) -> list[Measured]:
+    """One stored benchmark; nothing where it cannot be read, which the page says further down."""
+    try:
+        return [measured(MEASURED / f"{name}.json")]
+    except InputError:
+        return []
 
 
 def _stations() -> str:
@@ -53,7 +62,5 @@ def _stations() -> str:
     gains = []
     for mine in cases.values():
         both, cells, alone = (sum(row[name] for row in mine) for name in ("both", "cells", "stations"))
-        gains.append(100 * (1 - both / min(cells, alone)))
-    if not gains:
-        return ""
-    return f"RMSE {min(gains):.0f} to {max(gains):.0f} % smaller than that of cells or stations alone"
+        gains.append(1 - both / min(cells, alone))
+    return f"RMSE {percentages(gains)} smaller than that of cells or stations alone" if gains else ""

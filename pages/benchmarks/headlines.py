@@ -4,7 +4,7 @@ from statistics import median
 
 from deconditioning.figures.studies.speed_ratios import plain_ratio
 from deconditioning.studies.measurements import Measured, Measurement
-from deconditioning.wording import duration, number
+from deconditioning.wording import duration, number, percentages
 from pages.benchmarks.words import late
 
 _PER_SECOND = {"s": 1.0, "CPU s": 1.0, "ms": 1e-3, "CPU ms": 1e-3}
@@ -175,8 +175,8 @@ def _class(rows: list[Measurement]) -> str:
 
 def smaller_than_bcsd(measurements: list[Measured]) -> str:
     """How much smaller the CRPS from an archive is than that of BCSD from the same archive; empty if not measured."""
-    shares = [100 * (1 - row.ours / (row.yardstick or 1.0)) for row in _from_archive(measurements)]
-    return f"CRPS {min(shares):.0f} to {max(shares):.0f} % smaller than that of BCSD" if shares else ""
+    shares = [1 - row.ours / (row.yardstick or 1.0) for row in _from_archive(measurements)]
+    return f"CRPS {percentages(shares)} smaller than that of BCSD" if shares else ""
 
 
 def _from_archive(measurements: list[Measured]) -> list[Measurement]:
@@ -188,11 +188,11 @@ def period(measurements: list[Measured]) -> str:
     rows = _from_archive(measurements)
     if not rows:
         return ""
-    held = sorted(100 * row.more["coverage95"] for row in rows)
+    held = percentages(row.more["coverage95"] for row in rows)
     return (
         f"On {len(rows)} series whose earlier times are known at high resolution, the archive gives at later times a "
-        f"{smaller_than_bcsd(measurements)} from the same archive; the 95 % intervals contain {held[0]:.0f} to "
-        f"{held[-1]:.0f} % of the truth."
+        f"{smaller_than_bcsd(measurements)} from the same archive; the 95 % intervals contain {held} of the "
+        "truth."
     )
 
 

@@ -14,7 +14,7 @@ from deconditioning.models.defaults import usual_model
 from deconditioning.studies.benchmark_table import table_rows
 from deconditioning.studies.downscaling.benchmark import BOOSTING, REAL_MATCHED, REAL_MEDIATED, SINGLE, expanded, picked
 from deconditioning.studies.downscaling.trust_summary import headline, trust_summary
-from deconditioning.wording import rounded
+from deconditioning.wording import percentages, rounded
 from pages.benchmarks.peers import show_peers
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.page_layout import lead
@@ -141,31 +141,27 @@ def _choice(rows: list[dict[str, Any]]) -> str:
     )
 
 
-def matched_spans() -> list[str]:
+def matched_share() -> str:
     """The default's RMSE relative to bilinear interpolation on matched cells, from the least to the largest; empty
     where it was not measured."""
     if not (FOLDER / FILE).is_file():
-        return []
+        return ""
     shares, _, _ = _shares(_groups(stored(FILE)["rows"]))
-    return [_span(shares)] if shares else []
+    return percentages(shares) if shares else ""
 
 
-def mediated_spans() -> list[str]:
+def mediated_share() -> str:
     """The default's RMSE relative to the best interpolation on cells with a mediator, from the least to the largest;
     empty where it was not measured."""
     rows = stored(REAL_FIELDS)["rows"] if (FOLDER / REAL_FIELDS).is_file() else []
     mine = [row for row in rows if row["model"] == AUTO and row["case"] in REAL_MEDIATED and row["scores"]]
-    return [_span([row["scores"]["rmse"] / row["best_interpolation"]["rmse"] for row in mine])] if mine else []
+    return percentages(row["scores"]["rmse"] / row["best_interpolation"]["rmse"] for row in mine) if mine else ""
 
 
 def _groups(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """The sums of every model by case; none of cases without rows."""
     groups = {case: table_rows(expanded(rows), "case", case) for case in TITLES}
     return {case: models for case, models in groups.items() if models}
-
-
-def _span(shares: list[float]) -> str:
-    return f"{100 * min(shares):.0f} to {100 * max(shares):.0f} %"
 
 
 def _shares(groups: dict[str, list[dict[str, Any]]]) -> tuple[list[float], dict[int, list[float]], int]:
@@ -190,12 +186,12 @@ def _sentence(groups: dict[str, list[dict[str, Any]]]) -> str:
         return ""
     missed = sum(not AIM[0] <= share <= AIM[1] for share in inside[95])
     fields = "one field" if missed == 1 else f"{missed} fields"
-    aim = f"; on {fields} that is outside the aim of {100 * AIM[0]:.0f} to {100 * AIM[1]:.0f} %" if missed else ""
+    aim = f"; on {fields} that is outside the aim of {percentages(AIM)}" if missed else ""
     return (
         f"On {len(shares)} real fields, half of whose cells are hidden {seeds} times, the error (RMSE) of the "
-        f"{usual_model(True, True).phrase}, the default model, is **{_span(shares)}** of that of bilinear "
-        f"interpolation. Its 95 % intervals contain **{_span(inside[95])}** of the truth{aim}; its 50 % intervals "
-        f"contain {_span(inside[50])}."
+        f"{usual_model(True, True).phrase}, the default model, is **{percentages(shares)}** of that of bilinear "
+        f"interpolation. Its 95 % intervals contain **{percentages(inside[95])}** of the truth{aim}; its 50 % "
+        f"intervals contain {percentages(inside[50])}."
     )
 
 

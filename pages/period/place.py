@@ -10,7 +10,7 @@ from deconditioning.figures.colours import hue
 from deconditioning.figures.places import cities_on
 from deconditioning.figures.studies.one_dimension import function_plot, line
 from deconditioning.figures.studies.period import date_ticks
-from deconditioning.metrics.intervals import RIGHT
+from deconditioning.metrics.intervals import width_verdict
 from deconditioning.period.correlation import days_of
 from deconditioning.period.series import Series
 from pages.kit.chart.plotly_live import plotly_live
@@ -101,8 +101,8 @@ def show(shown: Shown, place: tuple[int, int]) -> None:
 
 def _verdict(inside: float) -> str:
     """What follows for the band at a place."""
-    side = "narrow" if inside < RIGHT[0] / 100 else "wide" if inside > RIGHT[1] / 100 else ""
-    return f". So it is too {side} here" if side else ""
+    verdict = width_verdict(inside)
+    return "" if verdict == "about right" else f". So it is {verdict} here"
 
 
 def _over_all(shown: Shown) -> str:

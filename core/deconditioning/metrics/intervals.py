@@ -148,6 +148,12 @@ def _clearly_off(levels: Sequence[float], shares: Sequence[float]) -> tuple[np.n
     return ratio > _FIFTH, ratio < 1 / _FIFTH
 
 
+def width_verdict(share: float) -> _Verdict:
+    """What a share of the truth inside 95 % intervals says of their width, in whole per cent (`RIGHT`)."""
+    whole = round(100 * share)
+    return "too narrow" if whole < RIGHT[0] else "too wide" if whole > RIGHT[1] else "about right"
+
+
 def trust(truth: np.ndarray, predicted: Predictive, *, weights: np.ndarray | None = None) -> Trust:
     """Judge central intervals by the truth (arrays of one shape; NaN is ignored), with optional area weights.
 
@@ -155,8 +161,7 @@ def trust(truth: np.ndarray, predicted: Predictive, *, weights: np.ndarray | Non
     Gaussian. Raises ``InputError`` if nothing can be scored.
     """
     shares = tuple(float(share) for share in calibration(truth, predicted, LEVELS, weights=weights))
-    whole = round(100 * shares[-1])
-    verdict: _Verdict = "too narrow" if whole < RIGHT[0] else "too wide" if whole > RIGHT[1] else "about right"
+    verdict = width_verdict(shares[-1])
     p = scored_points(truth=truth, predicted=predicted, weights=weights)
     off = np.abs(p.predictive.score(p.truth))
     order = np.argsort(off)

@@ -227,11 +227,16 @@ def _with_units(value: float, units: str) -> str:
     return f"{value:.3g} {units}".strip()
 
 
+def _errors(shown: Shown) -> tuple[float | None, float | None]:
+    """The area-weighted RMSE of the map and of bilinear interpolation, None where they are not known."""
+    own, plain = ((shown.scores.get(name) or {}).get("rmse_area") for name in (shown.model.name, "bilinear"))
+    return own, plain
+
+
 def _nearness(shown: Shown) -> str:
-    rmse, units = shown.scores.get(shown.model.name, {}).get("rmse_area"), shown.problem.units
+    (rmse, plain), units = _errors(shown), shown.problem.units
     if rmse is None:
         return "Comparison with the truth, which the model never saw."
-    plain = (shown.scores.get("bilinear") or {}).get("rmse_area")
     comparison = f"; that of bilinear interpolation is {_with_units(plain, units)}" if plain is not None else ""
     return (
         f"The model never saw the truth. The area-weighted RMSE of the map is {_with_units(rmse, units)}{comparison}."
@@ -240,7 +245,7 @@ def _nearness(shown: Shown) -> str:
 
 def _accuracy(shown: Shown) -> str:
     """The title of the comparison with the truth: its result, where there is one."""
-    own, plain = ((shown.scores.get(name) or {}).get("rmse_area") for name in (shown.model.name, "bilinear"))
+    own, plain = _errors(shown)
     if own is None or not plain:
         return "Comparison with the truth"
     return f"Error: {100 * own / plain:.0f} % of that of bilinear interpolation"

@@ -14,7 +14,7 @@ from deconditioning.metrics.significance import Comparison, pairwise_wilcoxon
 from deconditioning.studies.benchmark_table import mediated_compared_with_plain, table_rows
 from deconditioning.studies.downscaling.benchmark import expanded
 from deconditioning.studies.run_content import benchmark_rows
-from deconditioning.wording import rounded
+from deconditioning.wording import percentages, rounded
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.layout.table import show_table
@@ -79,13 +79,6 @@ def _seed_seconds(rows: Sequence[Mapping[str, Any]], settings: Mapping[str, Sequ
     return sum(row["seconds"]["cpu"] for row in matching) / len(seeds) if seeds else None
 
 
-def spans(table: BenchmarkTable) -> list[str]:
-    """RMSE of the most accurate model of a group relative to the best interpolation, and the coverage of its 95 %
-    intervals, each from the least to the largest of the stored groups; empty where nothing is stored."""
-    pairs = [(best["mean"] / plain["mean"], best["means"]["coverage95"]) for _, best, plain in _best(table)]
-    return [f"{100 * min(each):.0f} to {100 * max(each):.0f} %" for each in zip(*pairs, strict=True)]
-
-
 def _best(table: BenchmarkTable) -> list[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
     """By the value of each stored group, its most accurate model and the best interpolation."""
     rows, _ = _stored_rows(table)
@@ -116,7 +109,7 @@ def headline(table: BenchmarkTable) -> None:
     ]
     held = [best["means"]["coverage95"] for _, best, _ in chosen]
     narrow = " (too narrow everywhere)" if max(held) < 0.9 else ""
-    share, inside = spans(table)
+    share, inside = percentages(best["mean"] / plain["mean"] for _, best, plain in chosen), percentages(held)
     st.markdown(
         f"The RMSE of the most accurate model is {share} of that of the best interpolation; its 95 % intervals contain "
         f"{inside} of the truth{narrow}."
