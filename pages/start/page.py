@@ -4,8 +4,8 @@ import streamlit as st
 
 from pages.downscaling.own_file.request import OWN
 from pages.kit.layout.page_layout import page_header
-from pages.kit.layout.walk import walk
-from pages.kit.pages import page_door, page_link
+from pages.kit.layout.walk import scores, walk
+from pages.kit.pages import page_door, page_in, page_link
 from pages.kit.tools.present import ASKED as PRESENT
 
 #: Below the pictures.
@@ -21,6 +21,7 @@ def main() -> None:
     page_header("Deconditioning Lab", "From coarse averages to a fine field, with its uncertainty.")
     _own_file()
     st.html(walk())
+    st.markdown(scores())
     st.caption(_WALK)
     learn, explore, present, evidence = st.columns(4)
     with learn, st.container(border=True, height="stretch"):
@@ -31,6 +32,7 @@ def main() -> None:
         page_link("one_dimension", "One dimension", icon=":material/show_chart:")
         page_link("swiss_roll", "Unroll the Swiss roll", icon=":material/cyclone:")
         page_link("exercises", "Twelve exercises", icon=":material/checklist:")
+        page_link("glossary", "What the words mean", icon=":material/dictionary:")
     with explore, st.container(border=True, height="stretch"):
         st.subheader("Explore", anchor=False)
         st.markdown("Harder fields, and other problems that the same mathematics solves.")
@@ -41,6 +43,7 @@ def main() -> None:
             query={"data": "atmosphere-small"},
             icon=":material/public:",
         )
+        page_link("period", "A whole series", icon=page_in("period").icon)
         page_link("kernel_bayes", "Bayes' rule from samples", icon=":material/bubble_chart:")
         page_link("filtering", "Track a hidden state", icon=":material/my_location:")
         page_link("likelihood_free", "Inference from a simulator", icon=":material/casino:")
@@ -49,13 +52,12 @@ def main() -> None:
         st.markdown("Pages with controls become slides: press Present or P. PowerPoint and PDF are under Download.")
         page_link("downscaling", "Slides of the example", query={PRESENT: "1"}, icon=":material/slideshow:")
         page_link("sparse_representation", "Slides of a method", query={PRESENT: "1"}, icon=":material/slideshow:")
-        page_link("runs", "Your runs and their links", icon=":material/link:")
     with evidence, st.container(border=True, height="stretch"):
         st.subheader("Check", anchor=False)
         st.markdown("Which published results hold, and how accurate each model is on real fields.")
         page_link("replicated", "Published results, recomputed", icon=":material/fact_check:")
         page_link("benchmarks", "Accuracy of every model", icon=":material/leaderboard:")
-        page_link("glossary", "What the words mean", icon=":material/dictionary:")
+        page_link("runs", "Your own runs", icon=page_in("runs").icon)
 
 
 def _own_file() -> None:

@@ -62,3 +62,10 @@ def changed_as_opened_anew(page: Page) -> None:
     page.wait_for_function(LOOKED)
     wait_for_value(lambda: followed(page), after, "the texts of the page")
     assert "evidence" in after
+
+
+def test_a_number_and_its_unit_stay_in_one_line(page: Page) -> None:
+    opened(page, "/")
+    page.wait_for_function("() => /0\\.07\\u00a0K/.test(document.querySelector('[data-testid=stMain]').textContent)")
+    paragraphs = page.locator("[data-testid=stMain] :is(p, figcaption)").all_inner_texts()
+    assert not [text for text in paragraphs if re.search(r"\d (?:%|K|m)(?!\w)", text)]

@@ -3,9 +3,11 @@
 import re
 from pathlib import Path
 
+import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from pages.kit.layout.walk import result, walk
+from deconditioning.studies.story.whole_map import example, solve
+from pages.kit.layout.walk import result, scores, walk
 from tests.waiting import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,3 +27,12 @@ def test_every_picture_of_the_walk_is_kept_with_the_project():
     assert len(named) == 8 and set(re.findall(r'src="app/static/(.+?)"', result())) < set(named)
     for name in named:
         assert (ROOT / "static" / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_scores_below_the_pictures_are_those_of_the_worked_example():
+    solved = solve("ukv-645m", example("ukv-645m"))
+    error = solved.problem.grid.area * (solved.mean - solved.truth) ** 2
+    rmse = float(np.sqrt(error.sum() / solved.problem.grid.area.sum()))
+    low, high = solved.mean - 1.959964 * solved.sd, solved.mean + 1.959964 * solved.sd
+    inside = np.average((low < solved.truth) & (solved.truth < high), weights=solved.problem.grid.area)
+    assert f"**{rmse:.2f} K**" in scores() and f"**{inside:.0%}**".replace("%", " %") in scores()

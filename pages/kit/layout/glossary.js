@@ -1,12 +1,16 @@
-// Words of the glossary in a page's texts: underlined with dots, told on hover, focus or tap.
+// Words of the glossary in a page's texts: underlined with dots, told on hover, focus or tap. Numbers keep their units
+// in their line.
 //
 // React keeps the text nodes it made: they stay where they are and are only shortened; what is added stands behind them
 // and goes before the next picture is painted when React changes such a node.
 
 const WORDS = [/* words */];
 const TEXTS = '[data-testid=stMarkdownContainer], [data-testid=stHtml], .stHtml';
+const CAPTIONS = '[data-testid=stCaptionContainer]';
 const NOT_IN = 'h1, h2, h3, h4, h5, h6, a, button, label, summary, code, pre, input, textarea, svg, style, script, '
   + '.katex, .live-chart, .lab-gloss, [role=tab], [role=tooltip], [data-testid=stWidgetLabel], .st-key-lab-words';
+const NOT_PROSE = 'code, pre, input, textarea, svg, style, script, .katex, .live-chart';
+const BEFORE_UNIT = /(?<=\d) (?=(?:%|°C|K|[kcm]?m|[kM]?Pa|hPa|sd|m?s|min|h|[kMG]B|UTC)(?![\p{L}\p{N}]))/gu;
 const BLOCK = 'p, li, td, th, figcaption, dd, dt, div';
 const UNIT = '[\\p{L}\\p{N}_]';
 const byLength = WORDS.flatMap((word, index) => word.forms.split('|').map(form => ({ form, index })))
@@ -55,14 +59,24 @@ const textsIn = holder => {
   return found;
 };
 
+// The space between a number and its unit breaks no line.
+const bind = holder => {
+  const walker = document.createTreeWalker(holder, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode, bound = node.data.replace(BEFORE_UNIT, '\u00a0');
+    if (bound !== node.data && !node.parentElement.closest(NOT_PROSE)) node.data = bound;
+  }
+};
+
 const lookThrough = () => {
   waiting = false;
   clean(observer.takeRecords());
   const onPage = new Set([...document.querySelectorAll('.lab-word[tabindex="0"]')].map(word => +word.dataset.word));
-  for (const holder of document.querySelectorAll(TEXTS)) {
-    const letters = holder.textContent;
-    if (looked.get(holder) === letters || holder.closest(NOT_IN)) continue;
-    looked.set(holder, letters);
+  for (const holder of document.querySelectorAll(`${TEXTS}, ${CAPTIONS}`)) {
+    if (looked.get(holder) === holder.textContent) continue;
+    bind(holder);
+    looked.set(holder, holder.textContent);
+    if (holder.closest(`${NOT_IN}, ${CAPTIONS}`)) continue;
     const told = new Map();
     for (const word of holder.querySelectorAll('.lab-word')) {
       const block = word.parentElement.closest(BLOCK);

@@ -5,31 +5,29 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from deconditioning.wording import number
 from pages.kit.pages import FOLDER
 
 _CSS = Path(__file__).with_name("walk.css")
-_SCALES = FOLDER.parent / "static" / "walk" / "scales.json"
-_FILE = """netcdf ukv_20091119 {
-dimensions:
-  time = 3
-  level_height = 7
-  grid_latitude = 204
-  grid_longitude = 187
-variables:
-  air_potential_temperature
-    units = "K"
-  surface_altitude
-    units = "m"
-}"""
+_KNOWN = FOLDER.parent / "static" / "walk" / "known.json"
+_FILE = """ukv_20091119.nc
+
+air_potential_temperature
+  in K, at 645 m
+  means of 440 cells
+
+surface_altitude
+  in m
+  at 35,640 pixels"""
 #: The same as HTML: a long name breaks behind its underscores only.
 _BREAKABLE = escape(_FILE).replace("_", "_<wbr>")
 _STEPS = (
-    ("File", "A NetCDF file from a satellite, a model or your own disk.", None, "Header of a NetCDF file"),
+    ("File", "A NetCDF file from a satellite, a model or your own disk.", None, "Two variables of a NetCDF file"),
     ("Covariate", "Known at high resolution: here the altitude of the ground.", "covariate", "Map of altitude"),
     ("Coarse cells", "Each has one temperature, the mean of 81 pixels.", "coarse", "Map of coarse temperatures"),
     ("Estimate", "The posterior mean of a Gaussian process on the pixels, given the cell means.", "mean",
      "Map of the posterior mean"),
-    ("Uncertainty", "Twice the posterior standard deviation of every pixel.", "sd",
+    ("Uncertainty", "Twice the posterior standard deviation: the truth is rarely farther from the estimate.", "sd",
      "Map of twice the posterior standard deviation"),
 )  # fmt: skip
 
@@ -44,8 +42,19 @@ def result() -> str:
     return _figures(_STEPS[2:], "walk still", "Maps of the worked example")
 
 
+def scores() -> str:
+    """How good the worked example's map is, in a sentence."""
+    found = json.loads(_KNOWN.read_text(encoding="utf-8"))["scores"]
+    ours, bilinear = number(found["rmse"], 2), number(found["bilinear"], 2)
+    return (
+        f"Compared with the true field, which the model never saw, the RMSE of the estimate is **{ours} K**; that of "
+        f"bilinear interpolation is {bilinear} K. The 95 % intervals contain the truth on "
+        f"**{100 * found['inside']:.0f} %** of the area."
+    )
+
+
 def _figures(steps: Sequence[tuple[str, str, str | None, str]], kind: str, label: str) -> str:
-    figures, scales = [], json.loads(_SCALES.read_text(encoding="utf-8"))
+    figures, scales = [], json.loads(_KNOWN.read_text(encoding="utf-8"))["scales"]
     for index, (title, words, picture, alt) in enumerate(steps):
         inside = f'<img src="app/static/walk/{picture}.png" alt="{alt}">' if picture else f"<pre>{_BREAKABLE}</pre>"
         if picture:
