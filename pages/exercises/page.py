@@ -11,6 +11,7 @@ from deconditioning.errors import InputError
 from deconditioning.teaching.exercises import OPENED, Exercise
 from deconditioning.teaching.hand_in import hand_in
 from deconditioning.teaching.tasks import EXERCISES
+from pages.kit.layout.drawings.words import beside_drawing
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import page_header, refusal
 from pages.kit.pages import page_in
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
 _A_ROW = 2
 #: What the exercises from the so many-th on (from 0) are about.
 _PARTS = {0: "Averages and embeddings", 6: "Bayes' rule, simulators, filters, distributions", 10: "Maps"}
+#: Exercise → the word whose drawing stands beside it.
+_DRAWINGS = {
+    "band": "coverage", "evidence": "lengthscale", "trip": "area-to-point", "points": "inducing point",
+    "slices": "Swiss roll", "one": "bag", "rule": "kernel Bayes' rule", "runs": "ABC", "examples": "filter",
+    "people": "distribution regression", "doubt": "calibration", "noise": "conditional mean embedding",
+}  # fmt: skip
 
 
 def main() -> None:
@@ -125,7 +132,8 @@ def _entry(number: int, exercise: Exercise, done: Done | None, *, hides: bool) -
             st.caption(exercise.effort, width="content")
             if done is not None:
                 st.badge("done", icon=":material/check:", color="green")
-        st.markdown(exercise.task)
+        with beside_drawing(_DRAWINGS[exercise.key]):
+            st.markdown(exercise.task)
         if done is not None and not hides:
             st.caption(plain(done.said))
             key = f"x-answer-{exercise.key}"

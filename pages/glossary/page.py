@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.kit.controls import widgets
 from pages.kit.controls.program_values import set_on_next_run
+from pages.kit.layout.drawings.words import beside_drawing
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.glossary import Word, words
 from pages.kit.layout.page_layout import page_header
@@ -30,7 +31,8 @@ def main() -> None:
     st.caption(f"{count}. On other pages a dotted line marks these words: hover, focus or tap to read their meaning.")
     letters = _by_letter(result)
     if len(letters) > 1:
-        st.markdown(" · ".join(f"[{letter}](#letter-{at})" for at, letter in enumerate(letters)))
+        with st.container(key="lab-letters"):  # stays in view
+            st.markdown(" · ".join(f"[{letter}](#letter-{at})" for at, letter in enumerate(letters)))
     with st.container(key="lab-words"):  # where no word is underlined
         for at, (letter, members) in enumerate(letters.items()):
             if letter:
@@ -78,7 +80,8 @@ def _entry(word: Word) -> None:
     also = f" *also {', '.join(others)}*" if others else ""
     with st.container(border=True, height="stretch", gap="small"):
         st.markdown(f"**{word.name}**{also}")
-        st.markdown(word.says)
+        with beside_drawing(word.name):
+            st.markdown(word.says)
         if word.equation:
             st.latex(word.equation)
         if word.source:

@@ -1,0 +1,1 @@
+"""Small drawings of words and exercises, as SVG in the colours of the theme."""
