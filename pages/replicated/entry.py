@@ -1,8 +1,7 @@
 """One claim on page Replicated?, and the table of counts."""
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 
 import streamlit as st
@@ -10,6 +9,7 @@ import streamlit as st
 from deconditioning.abbreviations import spelt_out
 from deconditioning.studies.replicated.claims import Claim, Replicated, Verdict
 from deconditioning.wording import readable
+from pages.kit.layout.escaping import plain
 from pages.kit.pages import page_in, page_link
 
 #: Verdict → its class in the style sheet and its sign, which says the same without colour.
@@ -20,8 +20,8 @@ MARKS = {
     Verdict.ELSEWHERE: ("none", "◇"),
     Verdict.DRAWING: ("none", "▫"),
 }
-#: Verdicts of several claims, where the verb is another one.
-_PLURAL = {Verdict.HOLDS: "hold", Verdict.PARTLY: "hold partly", Verdict.FAILS: "do not hold"}
+#: Verdict → the colour of its sign in a title.
+_COLOURS = {Verdict.HOLDS: "green", Verdict.PARTLY: "orange", Verdict.FAILS: "red", Verdict.ELSEWHERE: "gray"}
 _CODE = re.compile(r"`([^`]+)`")
 
 
@@ -55,16 +55,9 @@ def _class(verdict: Verdict, count: int) -> str:
     return f"lab-{MARKS[verdict][0]}" if count else "lab-none"
 
 
-def folded(claims: Sequence[Claim]) -> str:
-    """How many claims of a text have which verdict, as the head of a fold."""
-    counts = Counter(claim.verdict for claim in claims)
-    parts = [f"{MARKS[verdict][1]} {count} {verdict if count == 1 else _PLURAL.get(verdict, verdict)}"
-             for verdict in Verdict if (count := counts[verdict])]  # fmt: skip
-    return " · ".join(parts)
-
-
-def show(claim: Claim, known: set[str]) -> None:
-    """Claim, our number, what was asked of it, why; a link to the page that shows it. A drawing is a line.
+def show(claim: Claim, known: set[str], *, expanded: bool = False) -> None:
+    """The claim with the sign of its verdict; below it our numbers, what was asked of them, why, and a link to the page
+    that shows them. A drawing is a line.
 
     Abbreviations that are not ``known`` are spelt out, and known from then on.
     """
@@ -72,17 +65,22 @@ def show(claim: Claim, known: set[str]) -> None:
         sentence = escape(_read(f"{claim.claim} {claim.ours}", known))
         st.html(f'<p class="lab-drawing"><b>{escape(claim.item)}</b> {sentence}</p>')
         return
-    with st.container(border=True, gap="xxsmall"):
+    with st.expander(title(claim, known), expanded=expanded):
         st.html(block(claim, known))
         words, query = f"Open page {page_in(claim.page).title}", dict(claim.query) or None
         page_link(claim.page, words, query=query, icon=":material/arrow_forward:")
 
 
+def title(claim: Claim, known: set[str]) -> str:
+    """Sign, item and claim in Markdown, with abbreviations as `show` has them."""
+    sign = f":{_COLOURS[claim.verdict]}[{MARKS[claim.verdict][1]}]"
+    return f"{sign} **{plain(claim.item)}**: {plain(_capital(_read(claim.claim, known)))}"
+
+
 def block(claim: Claim, known: set[str]) -> str:
-    """The claim in HTML, with abbreviations as `show` has them."""
+    """Verdict, our numbers and reasons in HTML, with abbreviations as `show` has them."""
     kind, sign = MARKS[claim.verdict]
     verdict = f'<span class="lab-verdict lab-{kind}"><i aria-hidden="true">{sign}</i> {claim.verdict}</span>'
-    claimed = _line("Claim", claim.claim, known)
     ours = _line("Ours", claim.short or claim.ours, known)
     if claim.answers:
         requested = "".join(
@@ -96,8 +94,8 @@ def block(claim: Claim, known: set[str]) -> str:
         ours += f"<details><summary>All our numbers</summary>{_line('', claim.ours, known)}</details>"
     reasons = ("Not available", _stopped(claim.data)), ("Not tested", _stopped(claim.missing)), ("Why", claim.why)
     why = "".join(_line(label, text, known) for label, text in reasons if text)
-    columns = "".join(f"<div>{column}</div>" for column in (claimed, ours, why) if column)
-    parts = [f"<h4>{escape(claim.item)} {verdict}</h4>", f'<div class="lab-columns">{columns}</div>']
+    columns = "".join(f"<div>{column}</div>" for column in (ours, why) if column)
+    parts = [f"<p>{verdict}</p>", f'<div class="lab-columns">{columns}</div>']
     if claim.sources:
         made = "".join(f"<li>data/benchmarks/{escape(file)}.json<code>{_unbroken(command)}</code></li>"
                        for file, command in claim.sources)  # fmt: skip

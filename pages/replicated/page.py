@@ -8,7 +8,7 @@ from deconditioning.studies.replicated.claims import FILE, Claim, Replicated, Ve
 from deconditioning.studies.replicated.numbers import FOLDER
 from pages.kit.controls import widgets
 from pages.kit.layout.page_layout import page_header, refusals
-from pages.replicated.entry import counted, folded, show
+from pages.replicated.entry import counted, show
 
 SHORT = {"chau": "Chau et al. 2021", "slides": "Talk on the paper", "hsu": "Hsu, Ramos 2019",
          "fukumizu": "Fukumizu et al. 2013", "tang": "Tang et al., preprint"}  # fmt: skip
@@ -47,15 +47,14 @@ def body(replicated: Replicated) -> None:
     if not shown:
         st.info("No table or figure of this text has this result.")
     known: set[str] = set()
+    chosen = (text or EVERY, verdict or EVERY) != (EVERY, EVERY)
     for key, title in replicated.texts.items():
         mine = [claim for claim in shown if claim.text == key]
         if mine:
             st.subheader(title, anchor=False)
-        if tested := [claim for claim in mine if claim.verdict != Verdict.DRAWING]:
-            chosen = (text or EVERY, verdict or EVERY) != (EVERY, EVERY)
-            with st.expander(folded(tested), expanded=chosen):
-                for claim in tested:
-                    show(claim, known)
+        for claim in mine:
+            if claim.verdict != Verdict.DRAWING:
+                show(claim, known, expanded=chosen)
         _drawings([claim for claim in mine if claim.verdict == Verdict.DRAWING], known)
     st.caption(
         "All numbers come from stored results. A claim holds if all comparisons below it hold; it holds partly if only "

@@ -11,7 +11,7 @@ from deconditioning.abbreviations import spelt_out
 from deconditioning.studies.replicated.claims import Claim, Verdict, load
 from deconditioning.studies.replicated.numbers import FOLDER
 from pages.kit.runs.mediated import lost
-from pages.replicated.entry import block, folded
+from pages.replicated.entry import block, title
 
 FOUND = load()
 CARDS = [claim for claim in FOUND.claims if claim.verdict != Verdict.DRAWING]
@@ -24,9 +24,12 @@ def page(open_page: Callable[..., AppTest]) -> AppTest:
 
 def claims(page: AppTest) -> list[str]:
     assert not page.exception and [error.value for error in page.error] == []
-    return [
-        part.proto.body for part in page.get("html") if "lab-claim" in part.proto.body and "<h4>" in part.proto.body
-    ]
+    return [part.proto.body for part in page.get("html") if 'class="lab-claim"' in part.proto.body]
+
+
+def titles(page: AppTest) -> list[str]:
+    """The titles of the claims' boxes."""
+    return [box.label for box in page.expander if "drawing" not in box.label]
 
 
 def blocks(shown: Sequence[Claim]) -> list[str]:
@@ -35,7 +38,10 @@ def blocks(shown: Sequence[Claim]) -> list[str]:
     result = []
     for text in FOUND.texts:
         mine = [claim for claim in shown if claim.text == text]
-        result += [block(claim, known) for claim in mine if claim.verdict != Verdict.DRAWING]
+        for claim in mine:
+            if claim.verdict != Verdict.DRAWING:
+                title(claim, known)
+                result.append(block(claim, known))
         for claim in mine:
             if claim.verdict == Verdict.DRAWING:
                 spelt_out(f"{claim.claim} {claim.ours}", known)
@@ -92,20 +98,27 @@ def test_a_result_is_called_the_same_in_the_filter_and_above_the_counts(page: Ap
 def test_every_sentence_begins_with_a_capital_and_several_claims_have_their_verb(page: AppTest) -> None:
     """Also where an abbreviation at the beginning is spelt out: "Conditional mean process (CMP) …"."""
     for card in claims(page):
-        for text in re.findall(r"<p>(?:<b>[^<]*</b> )?(..)|</b> ([^<]*)</li>", card):
+        for text in re.findall(r"<p>(?!<span)(?:<b>[^<]*</b> )?(..)|</b> ([^<]*)</li>", card):
             first = "".join(text)[:2]
             assert not re.match("[a-z]{2}", first), card
     assert any("</b> q̄ is nearly flat" in card for card in claims(page))  # a symbol
-    heads = [folded([each for each in CARDS if each.text == text]) for text in FOUND.texts]
-    assert not re.search(r"([2-9]|\d\d) (holds|does)", " ".join(heads)) and re.search(r"[2-9] hold\b", " ".join(heads))
+    assert all(re.search(r"\*\*: [^a-z]", each) for each in titles(page))
 
 
-def test_claim_ours_and_why_are_columns(page: AppTest) -> None:
+def test_every_box_is_titled_with_its_claim_and_the_sign_of_its_verdict(page: AppTest) -> None:
+    signs = {Verdict.HOLDS: "✓", Verdict.PARTLY: "◐", Verdict.FAILS: "✗", Verdict.ELSEWHERE: "◇"}
+    assert len(titles(page)) == len(CARDS)
+    for shown, claim in zip(titles(page), CARDS, strict=True):
+        assert f"[{signs[claim.verdict]}] **{claim.item}**" in shown
+        assert claim.claim.split()[-1].rstrip(".") in shown
+
+
+def test_ours_and_why_are_columns(page: AppTest) -> None:
     for card in claims(page):
         columns = re.findall(r"<div>(.*?)</div>", card)
         labels = [re.findall(r"<p><b>([^<]*)</b>", column) for column in columns]
-        assert labels[:2] == [["Claim"], ["Ours"]] and len(columns) in (2, 3), card
-        assert {label for column in labels[2:] for label in column} <= {"Not available", "Not tested", "Why"}
+        assert labels[0] == ["Ours"] and len(columns) in (1, 2), card
+        assert {label for column in labels[1:] for label in column} <= {"Not available", "Not tested", "Why"}
 
 
 def test_the_limit_of_a_small_difference_is_said_to_be_ours() -> None:

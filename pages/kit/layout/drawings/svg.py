@@ -67,7 +67,7 @@ class Drawing:
         """The picture in HTML, for a light or a dark page."""
         inside = "".join(self.parts).format(**{name: pair[dark] for name, pair in HUES.items()})
         svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}">{inside}</svg>'
-        return f'<img class="lab-drawing" alt="{escape(self.says)}" src="data:image/svg+xml,{quote(svg)}">'
+        return f'<img class="lab-sketch" alt="{escape(self.says)}" src="data:image/svg+xml,{quote(svg)}">'
 
     def _add(self, part: str) -> None:
         self.parts.append(part)
