@@ -38,30 +38,17 @@ def choice() -> str:
     )
 
 
-def regime() -> list[str]:
-    """When mediation helps, in sentences with their numbers; none without rows."""
+def regime() -> str:
+    """When mediation helps, with numbers; empty without rows."""
     result = {case: _means(case) for case in MEDIATORS}
     helped, harmed = (result[case] for case in ("mediator-0-0", "mediator-1-0.5"))
     if not (helped and harmed):
-        return []
-    return [
+        return ""
+    return (
         "On synthetic fields mediation helps if the mediator depends on the covariates alone (RMSE "
         f"{number(helped[MEDIATED]['mean'])}, against {model_name(PLAIN)} {number(helped[PLAIN]['mean'])}) and hurts "
         f"if it depends on the target itself ({number(harmed[MEDIATED]['mean'])}, against "
-        f"{number(harmed[PLAIN]['mean'])}).",
-        _stages(helped, harmed),
-    ]
-
-
-def _stages(helped: dict[str, dict[str, Any]], harmed: dict[str, dict[str, Any]]) -> str:
-    """What the way of stage one does to the paper's shrinkage CMP where mediation helps, and where it harms."""
-    separate, joint, selected = (
-        [number(result[name]["mean"]) for result in (helped, harmed)] for name in (PAPERS, JOINT, CHOSEN)
-    )
-    return (
-        f"The RMSE of the shrinkage CMP is {separate[0]} where mediation helps and {separate[1]} where it hurts if λ "
-        f"and ℓ are learned from left-out bags; {joint[0]} and {joint[1]} if everything is learned jointly; "
-        f"{selected[0]} and {selected[1]} if the test one scale up chooses between the two."
+        f"{number(harmed[PLAIN]['mean'])})."
     )
 
 

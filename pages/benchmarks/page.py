@@ -37,7 +37,7 @@ def main() -> None:
     show_trust()
     st.subheader("Accuracy of downscaling through a mediator", anchor=False)
     headline(table)
-    told = (lost(), mediated.choice(), *mediated.regime())
+    told = (lost(), mediated.choice(), mediated.regime())
     st.markdown("\n".join(f"- {sentence}" for sentence in told if sentence))
     with st.expander("All models and scores, significance tests, and a run of your own",
                      expanded=run_of(table.task) is not None):  # fmt: skip

@@ -13,7 +13,7 @@ from deconditioning.metrics.intervals import AIM
 from deconditioning.models.defaults import usual_model
 from deconditioning.studies.benchmark_table import table_rows
 from deconditioning.studies.downscaling.benchmark import BOOSTING, REAL_MATCHED, REAL_MEDIATED, SINGLE, expanded, picked
-from deconditioning.studies.downscaling.trust_summary import headline, trust_summary
+from deconditioning.studies.downscaling.trust_summary import TOLERATED, TrustSummary, trust_summary
 from deconditioning.wording import percentages, rounded
 from pages.benchmarks.peers import show_peers
 from pages.kit.chart.plotly_live import plotly_live
@@ -32,18 +32,29 @@ TITLES = {
 }
 
 
-def real_fields(rows: list[dict[str, Any]]) -> list[str]:
-    """How far the default model can be trusted on real fields, matched and mediated, in words."""
-    sentences = []
-    kinds = ("Matched cells", REAL_MATCHED, True), ("Cells matched through a mediator", REAL_MEDIATED, False)
+def real_fields(rows: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """How far the default model can be trusted on real fields, a line for matched cells and one for mediated ones."""
+    kinds = ("matched", REAL_MATCHED, True), ("matched through a mediator", REAL_MEDIATED, False)
+    lines = []
     for name, cases, matched in kinds:
         chosen = [row for row in rows if row["case"] in cases]
         summary = trust_summary(chosen, AUTO, SINGLE[matched])
         if summary is not None:
-            fields = len({row["case"] for row in chosen if row["scores"]})
-            once = ", one run each" if summary.runs == fields else ""
-            sentences.append(headline(f"{name}, default model, {fields} real fields{once}", summary))
-    return sentences
+            lines.append({"Cells": name, **_counts(summary)})
+    return lines
+
+
+def _counts(summary: TrustSummary) -> dict[str, str]:
+    """Coverage, losses and the test one scale up, as counts."""
+    right, claimed, asked = (sum(each.values()) for each in (summary.right, summary.claimed, summary.asked))
+    warned = "" if not summary.lost else f" ({summary.lost_warned} of the other {summary.lost} with a warning)"
+    return {
+        f"95 % intervals contain {percentages(AIM)}": f"{summary.inside} of {summary.runs} maps",
+        "Coverage, mean": f"{100 * summary.coverage:.0f} %",
+        "As accurate as the best interpolation": f"{summary.runs - summary.lost} of {summary.runs}{warned}",
+        "Test one scale up right": f"{right} of {claimed}",
+        "Left open by it": f"{asked - claimed} of {asked}",
+    }
 
 
 def show_trust() -> None:
@@ -56,15 +67,14 @@ def show_trust() -> None:
     lead(_sentence(groups))
     _pictures(_measured(groups), usual_model(True, True).name)
     if (FOLDER / REAL_FIELDS).is_file():
-        st.markdown("\n".join(f"- {sentence}" for sentence in real_fields(stored(REAL_FIELDS)["rows"])))
+        st.markdown(f"**The default model on {len(REAL_MATCHED)} real fields**, with half of the cells hidden:")
+        show_table(real_fields(stored(REAL_FIELDS)["rows"]))
+        st.caption(
+            f"As accurate: the RMSE is at most {100 * TOLERATED:.0f} % above that of the best interpolation. The test "
+            "one scale up says, without a truth, which of two methods is the better one, or leaves it open."
+        )
     warned = Counter((row["case"], row["model"]) for row in document["rows"] if row.get("warned"))
     lines = [_line(case, entry, models, warned) for case, models in groups.items() for entry in models]
-    usual = model_name(usual_model(True, True).name)
-    show_table([_without_name(line) for line in lines if line.get("Model") == usual])
-    st.caption(
-        "UKV: weather model of the UK Met Office; ERA5: reanalysis of ECMWF; GDAS: analysis of the US weather service "
-        "(NCEP)."
-    )
     show_peers()
     with st.expander("All models, and what the columns mean"):
         _everything(document, [line for line in lines if line])
@@ -113,16 +123,13 @@ def _dot(colour: str, *, filled: bool) -> str:
     )
 
 
-def _without_name(line: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in line.items() if name != "Model"}
-
-
 def _everything(document: dict[str, Any], lines: list[dict[str, Any]]) -> None:
     show_table(lines)
     st.caption(
-        f"Means over the draws (stored; made by `{document['command']}`, measured with version {document['version']}). "
-        "Half of the cells are "
-        "hidden, and all pixels are scored. In 50 % and 95 % intervals: share of the truth inside these intervals. "
+        "UKV: weather model of the UK Met Office; ERA5: reanalysis of ECMWF; GDAS: analysis of the US weather service "
+        f"(NCEP). Means over the draws (stored; made by `{document['command']}`, measured with version "
+        f"{document['version']}). Half of the cells are hidden, and all pixels are scored. In 50 % and 95 % intervals: "
+        "share of the truth inside these intervals. "
         "Warnings: "
         "draws for which the app warns a user without a truth, for example that bilinear interpolation is more "
         "accurate. CPU seconds for one fit with learning and its test one scale up, on one thread."

@@ -18,7 +18,7 @@ from deconditioning.studies.downscaling.benchmark import (
     one_fit,
 )
 from deconditioning.studies.downscaling.given_fields import FIELDS, FOLDER
-from deconditioning.studies.downscaling.trust_summary import headline, trust_summary
+from deconditioning.studies.downscaling.trust_summary import trust_summary
 from tests.claims import OUTSIDE, default_runs
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -58,13 +58,7 @@ def test_counts_of_made_up_rows() -> None:
     assert summary.claimed == {"bilinear": 3, "regression_kriging": 1}
     assert summary.asked == {"bilinear": 4, "regression_kriging": 1}
     assert summary.crps_ratio == pytest.approx((0.8 + 1.5) / 2) and summary.worst_ratio == 1.5
-    said = headline("Matched", summary)
-    assert (
-        "in 2 of 4 runs" in said
-        and "2 of 4 runs were as accurate as the best interpolation or better, to within 2 %" in said
-        and "1 of the other 2 had a warning" in said
-    )
-    assert "in 4 of 5 comparisons, 2 times correctly" in said
+    assert summary.lost == 2 and summary.cpu_s > 0
     assert trust_summary(ROWS, "bag_gp") is None
 
 

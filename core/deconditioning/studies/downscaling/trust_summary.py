@@ -8,7 +8,7 @@ from typing import Any
 from deconditioning.metrics.intervals import AIM
 
 #: By what share an RMSE may be above that of the best interpolation.
-_TOLERATED = 0.02
+TOLERATED = 0.02
 _Row = Mapping[str, Any]
 
 
@@ -20,7 +20,7 @@ class TrustSummary:
     ----------
     runs, inside : runs, and those whose 95 % intervals contain the share `AIM` of the truth.
     coverage : mean coverage of the 95 % intervals.
-    lost_warned, lost_silent : runs whose RMSE is more than `_TOLERATED` above the best interpolation's, with and
+    lost_warned, lost_silent : runs whose RMSE is more than `TOLERATED` above the best interpolation's, with and
         without a warning that names interpolation.
     right, claimed, asked : by the method that the model is compared with, claims one scale up ("better", "worse") that
         hold at the pixels, claims that were made, and comparisons that were possible.
@@ -41,6 +41,11 @@ class TrustSummary:
     worst_ratio: float | None
     cpu_s: float
 
+    @property
+    def lost(self) -> int:
+        """Runs that are less accurate than the best interpolation."""
+        return self.lost_warned + self.lost_silent
+
 
 def trust_summary(rows: Sequence[_Row], model: str, candidates: Sequence[str] = ()) -> TrustSummary | None:
     """The summary of ``model``; ``candidates`` are the models that it is an average of. None without its rows."""
@@ -48,7 +53,7 @@ def trust_summary(rows: Sequence[_Row], model: str, candidates: Sequence[str] = 
     if not mine:
         return None
     at_pixels = _at_pixels(rows)
-    lost = [row for row in mine if row["scores"]["rmse"] > (1 + _TOLERATED) * row["best_interpolation"]["rmse"]]
+    lost = [row for row in mine if row["scores"]["rmse"] > (1 + TOLERATED) * row["best_interpolation"]["rmse"]]
     warned = sum(any("interpolation" in sentence for sentence in row["warnings"]) for row in lost)
     claims = [claim for row in mine for claim in _claims(row, at_pixels)]
     ratios = [ratio for row in mine if (ratio := _compared_with_best(row, at_pixels, candidates)) is not None]
@@ -100,26 +105,3 @@ def _compared_with_best(
     known = [at_pixels.get((row["case"], row["seed"], name)) for name in candidates]
     values = [scores["crps"] for scores in known if scores]
     return row["scores"]["crps"] / min(values) if values else None
-
-
-def headline(name: str, summary: TrustSummary) -> str:
-    """The three numbers in words, over the runs that ``name`` says."""
-    lost = summary.lost_warned + summary.lost_silent
-    equal = f"as accurate as the best interpolation or better, to within {100 * _TOLERATED:.0f} %"
-    losses = f"Every run was {equal}."
-    if lost:
-        warned = "" if summary.lost_warned == lost else f"{summary.lost_warned} of "
-        others = "one" if lost == 1 else str(lost)
-        losses = f"{summary.runs - lost} of {summary.runs} runs were {equal}; {warned}the other {others} had a warning."
-    right, claimed, total = (sum(each.values()) for each in (summary.right, summary.claimed, summary.asked))
-    conscience = (
-        f" Without a truth, the test one scale up named the better of two methods in {claimed} of {total} comparisons, "
-        f"{'each time' if right == claimed else f'{right} times'} correctly; in the others it left the question open."
-        if total
-        else ""
-    )
-    low, high = (f"{100 * each:.0f}" for each in AIM)
-    return (
-        f"{name}: in {summary.inside} of {summary.runs} runs the 95 % intervals contain {low} to {high} % of the truth "
-        f"({100 * summary.coverage:.0f} % on average). {losses}{conscience}"
-    )
