@@ -190,6 +190,7 @@ def _slides(shown: Shown) -> list[dict[str, Any]]:
         _map("fine", "From coarse to fine", f"From {cells} coarse values to {pixels} pixels: drag the divider.",
              MapKey.MEAN, MapKey.OBSERVED, ("coarse", "fine"), f"From {cells} coarse values to {pixels} pixels."),
         _map("truth", _accuracy(shown), _nearness(shown), MapKey.TRUTH, MapKey.MEAN, ("fine", "truth")),
+        _map("error", "Where the map is wrong", _error_sizes(shown), MapKey.ERROR),
         _map("doubt", "Where the map is least certain",
              f"Hatched: the quarter of the map with the largest uncertainty. {doubt}", MapKey.MEAN,
              printed=f"In the quarter of the map with the largest uncertainty, {doubt[0].lower()}{doubt[1:]}")
@@ -249,6 +250,17 @@ def _accuracy(shown: Shown) -> str:
     if own is None or not plain:
         return "Comparison with the truth"
     return f"Error: {100 * own / plain:.0f} % of that of bilinear interpolation"
+
+
+def _error_sizes(shown: Shown) -> str:
+    """How large the error is at half of the pixels and at most of them."""
+    panel = shown.panel(MapKey.ERROR)
+    if panel is None:
+        return ""
+    half, most = (
+        _with_units(float(each), shown.problem.units) for each in np.nanquantile(abs(panel.values), (0.5, 0.95))
+    )
+    return f"Prediction minus truth. At half of the pixels the error is below {half}, at 95 % of them below {most}."
 
 
 def _calibration(shown: Shown) -> str:

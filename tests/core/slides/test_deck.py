@@ -74,6 +74,9 @@ def test_every_number_said_is_that_of_the_maps(shown: Shown) -> None:
     assert f"contain {100 * share:.0f} % of the truth" in deck["trust"]["badge"]
     plain = shown.scores["bilinear"]["rmse_area"]
     assert slide(deck, "truth")["title"] == f"Error: {100 * rmse / plain:.0f} % of that of bilinear interpolation"
+    sizes = np.sort(np.abs(mean - truth)[np.isfinite(mean - truth)])
+    said = re.findall(r"below ([\d.e-]+) K", slide(deck, "error")["sentence"])
+    assert [np.mean(sizes < float(each)) for each in said] == pytest.approx([0.5, 0.95], abs=0.01)
     assert slide(deck, "checks")["title"] == f"The intervals are {shown.held.words}"
 
 

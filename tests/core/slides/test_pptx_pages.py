@@ -48,7 +48,7 @@ def test_the_slides_of_maps(shown: Shown) -> None:
     maps = [slide["key"] for slide in told.slides if slide["kind"] == "map"]
     pictures = [slide["key"] for slide, (_, pieces) in zip(told.slides, pages, strict=True)
                 if any(piece.kind == "picture" for piece in pieces)]  # fmt: skip
-    assert pictures == maps and len(maps) == 5
+    assert pictures == maps and len(maps) == 6
 
 
 def test_the_slides_of_maps_with_long_names_and_sentences(shown: Shown) -> None:
