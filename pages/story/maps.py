@@ -94,7 +94,7 @@ def _three_classes(figure: Figure, names: tuple[str, str, str]) -> None:
 
 def _coarse(key: str, dark: bool) -> tuple[Figure, ...]:
     """What is there before anything is computed."""
-    return (_map("Cell values", constant(problem_of(key)), key, dark),)
+    return (_map("Cell values; the map is being computed …", constant(problem_of(key)), key, dark),)
 
 
 def _equation(solved: Solved) -> str:
