@@ -45,6 +45,10 @@ def period_document(
         _check_ensemble(options, ensemble, in_stretches)
     if in_stretches and options.statistics:
         raise InputError("`--statistics` need all times in memory: choose fewer times or a region, or leave them out.")
+    if options.statistics:
+        from deconditioning.period.statistics import statistics_named
+
+        statistics_named(options.statistics, ensemble.series[0] if ensemble else series)
     training = _training(options, series, source, spec, opened)
     if options.upper and training is not None:
         if in_stretches:

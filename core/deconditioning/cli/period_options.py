@@ -58,9 +58,10 @@ def add_times_options(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--statistics", nargs="+", metavar="NAME",
-        help="statistics of the period with their uncertainty, from joint draws: mean, month, season, max, min, trend, "
-            "above=VALUE, below=VALUE (counts of times), spell_above=, spell_below= (longest run), degree_days_above=, "
-            "degree_days_below= (sum over days), return=YEARS (return level)",
+        help="statistics of the period with their uncertainty, from joint draws: mean, month, season, max, min, change "
+            "(from one time to the next), trend, above=VALUE, below=VALUE (counts of times), spell_above=, "
+            "spell_below= (longest run), degree_days_above=, degree_days_below= (sum over days), return=YEARS "
+            "(return level)",
     )  # fmt: skip
     group.add_argument("--realizations", type=int, default=50, metavar="N", help="joint draws for --statistics (50)")
 

@@ -18,7 +18,7 @@ from deconditioning.fields.problem.physical_limits import limits_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
-from deconditioning.period.correlation import TimeCorrelation, correlation_of_cells, days_of
+from deconditioning.period.correlation import Part, TimeCorrelation, correlation_of_cells, days_of
 from deconditioning.period.joint import Residuals, residuals_of_kernel, share_of_noise
 from deconditioning.period.learning import learn_pooled, spread_times
 from deconditioning.period.posterior import (
@@ -272,7 +272,7 @@ def _residuals(series: Series, spec: ModelSpec, sums: PixelSums, groups: Sequenc
     covariance -= spec.noise * torch.eye(cells).to(covariance)
     some = times[np.unique(np.linspace(0, len(times) - 1, min(_LINKED_BY, len(times))).round().astype(int))]
     days = days_of([series.dates[time] for time in some])
-    correlation = TimeCorrelation(((1.0, 0.0, False),))
+    correlation = TimeCorrelation((Part(1.0, 0.0),))
     if len(some) > 2:
         targets = series.targets(some)[largest.rows[:cells].cpu()].to(covariance)
         correlation = correlation_of_cells(covariance, targets, max(spec.noise, _LEAST_NOISE), days)

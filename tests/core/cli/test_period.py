@@ -69,6 +69,15 @@ def test_an_archive_and_statistics_go_through_the_command(file: Path, tmp_path: 
         assert result.times_above_280_truth.max() <= 12 and result.times_above_280.attrs["units"] == "1"
 
 
+def test_a_statistic_that_a_series_does_not_allow_is_refused_before_anything_is_computed(
+    file: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deconditioning.cli.period._training", lambda *given: pytest.fail("the archive was read"))
+    words = ["--times", "#48/#59", "--archive", file, "--statistics", "return=20", "--output", tmp_path / "out.nc"]
+    assert main(["downscale", *map(str, options(file, *words))]) != 0
+    assert "the series has 1: choose a longer period" in capsys.readouterr().err
+
+
 def test_a_large_archive_is_kept_beside_the_output_and_its_cost_is_said_first(
     file: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
