@@ -18,7 +18,7 @@ from deconditioning.downscaling.source import Source
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.reading.opening import open_fields
 from deconditioning.fields.spec import DownscalingSpec
-from deconditioning.period.archive.peers import DELTA, RIDGE
+from deconditioning.period.archive.peers.fitted import ANALOGS, DELTA, EOFS, FOREST, QUANTILES, RIDGE
 from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import read_training
@@ -34,6 +34,7 @@ from tests.benchmarks.table import Row, keep
 ARCHIVE, PREDICTED, ALONE = "archive", "archive with predictors", "cells alone"
 SETTINGS = DownscaleSettings(model="area_to_point_gp")
 TITLES = {ARCHIVE: "Archive and kernel", PREDICTED: "Archive, kernel and predictors", RIDGE: "Ridge on BCSD",
+          QUANTILES: "Quantile mapping", ANALOGS: "Analogs", EOFS: "EOF regression", FOREST: "Random forest",
           ALONE: "Cells alone", CONSERVING: "Bilinear, means kept", BILINEAR: "Bilinear"}  # fmt: skip
 #: Times of each series at most, and series at most: all of them.
 MOST_TIMES, MOST_SERIES = 10_000, 100

@@ -35,7 +35,7 @@ from deconditioning.period.stations import report_of_stations
 from deconditioning.period.warped import WarpedCells, at_limits, in_warp, warp_of_series
 
 if TYPE_CHECKING:
-    from deconditioning.period.archive.peers import Peer
+    from deconditioning.period.archive.peers.fitted import Peer
 
 #: σ² below which the noise has no part in the errors.
 _LEAST_NOISE = 1e-6
