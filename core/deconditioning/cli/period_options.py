@@ -23,8 +23,8 @@ _OF_ONE_TIME = (
     "pptx",
     "pdf",
     "drs",
-    "draws",
     "quantiles",
+    "exceedance",
     "effective_resolution",
     "file_per_grid",
 )
@@ -100,7 +100,7 @@ def of_a_period(options: argparse.Namespace) -> bool:
         if options.statistics:
             raise InputError("`--statistics` need many times: choose them with `--times`, or give `--times all`.")
         return False
-    unsuitable = [name for name in _OF_ONE_TIME if getattr(options, name, None)]
+    unsuitable = [name for name in _OF_ONE_TIME if getattr(options, name, None) not in (None, False, 0, "")]
     if unsuitable:
         raise InputError(
             f"`--{unsuitable[0].replace('_', '-')}` applies to a single time: leave it out, or leave out `--times`."

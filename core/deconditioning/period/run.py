@@ -42,7 +42,7 @@ _LEAST_NOISE = 1e-6
 #: Times that the correlation in time is learned from.
 _LINKED_BY = 500
 #: Bytes of the means of all times that may be held in memory.
-_MOST_BYTES = 4_000_000_000
+MOST_BYTES = 4_000_000_000
 
 
 class Behind(Protocol):
@@ -215,7 +215,7 @@ def of_a_series(series: Series, settings: DownscaleSettings, times: int) -> Down
     """The settings of one model of a series, without what is of one time alone, to predict so many of its times."""
     settings = completed(series.problem, settings.replace(average=False, choose=False, warp="none"))
     needed = 8 * times * series.problem.grid.area.size
-    if needed > _MOST_BYTES:
+    if needed > MOST_BYTES:
         raise InputError(
             f"{times} times of {series.problem.grid.area.size:,} pixels need {needed / 1e9:.1f} GB: choose fewer times "
             "or a region, or `--output OUT.zarr`, which the command writes piece by piece."
