@@ -16,7 +16,7 @@ from deconditioning.figures.studies.verification import (
     skill_plot,
     spread_skill_plot,
 )
-from deconditioning.period.archive.peers import DELTA
+from deconditioning.period.archive.peers.fitted import ANALOGS, DELTA, EOFS, FOREST, QUANTILES
 from deconditioning.period.correlation import days_of
 from deconditioning.period.scores import verified_result
 from deconditioning.verification.events import Event, events
@@ -31,6 +31,8 @@ from pages.period.maps import one_map, short
 from pages.period.place import time_axis
 from pages.period.words import names_of, table
 
+#: Methods that stand in the table and beside the skill, but not as lines of their own.
+_NOT_DRAWN = (BILINEAR, QUANTILES, ANALOGS, EOFS, FOREST)
 _PARTS = {"every time": slice(0), "hour of the day": slice(11, 16), "month": slice(5, 7)}
 
 
@@ -80,7 +82,7 @@ def _in_time(shown: Shown, verification: Verification) -> None:
     by = offered[0]
     if len(offered) > 1:
         by = widgets.segmented_control("CRPS by", offered, default=offered[0], key="p-by") or offered[0]
-    shown_names = [name for name in verification.scores if name not in (BILINEAR,)]
+    shown_names = [name for name in verification.scores if name not in _NOT_DRAWN]
     values = {name: verification.scores[name].crps for name in shown_names}
     across, ticks = time_axis(series)
     at: np.ndarray | list[str] = days_of(series.dates)
@@ -127,7 +129,8 @@ def _position(verification: Verification) -> None:
 
 def _spread(shown: Shown, verification: Verification) -> None:
     names, model = names_of(verification.scores), next(iter(verification.scores))
-    groups = {name: each.spread for name, each in verification.scores.items() if each.spread is not None}
+    some = {name: each for name, each in verification.scores.items() if name not in _NOT_DRAWN}
+    groups = {name: each.spread for name, each in some.items() if each.spread is not None}
     figure = spread_skill_plot(groups, units=plain(shown.result.series.problem.units), names=names, dark=is_dark())
     plotly_live(figure, "p-spread")
     st.caption(
@@ -141,7 +144,10 @@ def _spread(shown: Shown, verification: Verification) -> None:
 def _events(choice: Choice, _shown: Shown, limit: float) -> dict[str, Event]:
     model = _shown.result.spec.model.name
     result = verified_result(_shown.result, model)
-    some = {name: each for name, each in result.forecasts.items() if each.sd is not None or name == CONSERVING}
+    some = {
+        name: each for name, each in result.forecasts.items()
+        if name not in _NOT_DRAWN and (each.sd is not None or name == CONSERVING)
+    }  # fmt: skip
     return {name: each[0] for name, each in events(replace(result, forecasts=some), [limit]).items()}
 
 

@@ -113,8 +113,9 @@ def table(shown: Shown) -> None:
     units = plain(shown.result.series.problem.units)
     st.caption(
         f"Over all pixels of all times, weighted by area; RMSE and CRPS in {units}. {OWN}: the maps above. BCSD adds "
-        "the coarse anomaly to the fine climatology of the archive; ridge regression predicts the rest from the "
-        "cells. Size of changes: the root mean square change from one time to the next, divided by that of the truth."
+        "the coarse anomaly to the fine climatology of the archive; ridge regression, analogs and the random forest "
+        "predict the rest from the cells. Size of changes: the root mean square change from one time to the next, "
+        "divided by that of the truth."
     )
 
 

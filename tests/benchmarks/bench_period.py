@@ -18,14 +18,14 @@ from deconditioning.downscaling.source import Source
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.reading.opening import open_fields
 from deconditioning.fields.spec import DownscalingSpec
-from deconditioning.period.archive.peers import DELTA, RIDGE
+from deconditioning.period.archive.peers.fitted import ANALOGS, DELTA, EOFS, FOREST, QUANTILES, RIDGE
 from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import read_training
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.scores import verified_result
 from deconditioning.period.series import Series, read_series
-from deconditioning.period.statistics import period_statistics
+from deconditioning.period.statistics import period_draws, period_statistics
 from deconditioning.studies.downscaling.given_fields import FOLDER
 from deconditioning.verification.report import Verification, verify
 from deconditioning.verification.series import BILINEAR, CONSERVING
@@ -34,14 +34,17 @@ from tests.benchmarks.table import Row, keep
 ARCHIVE, PREDICTED, ALONE = "archive", "archive with predictors", "cells alone"
 SETTINGS = DownscaleSettings(model="area_to_point_gp")
 TITLES = {ARCHIVE: "Archive and kernel", PREDICTED: "Archive, kernel and predictors", RIDGE: "Ridge on BCSD",
+          QUANTILES: "Quantile mapping", ANALOGS: "Analogs", EOFS: "EOF regression", FOREST: "Random forest",
           ALONE: "Cells alone", CONSERVING: "Bilinear, means kept", BILINEAR: "Bilinear"}  # fmt: skip
 #: Times of each series at most, and series at most: all of them.
 MOST_TIMES, MOST_SERIES = 10_000, 100
 #: Windows of a series that are predicted from all its other times, times and joint draws of each at most, and every
 #: how many windows from cells alone; series that this is done for.
 WINDOWS, WINDOW, DRAWS, ALONE_EVERY, SERIES = 6, 48, 30, 3, 3
+#: Joint draws whose changes in time are compared with the truth's.
+MOVING = 10
 SMOKE = {
-    "MOST_TIMES": 40, "MOST_SERIES": 1, "WINDOWS": 2, "WINDOW": 6, "DRAWS": 3, "SERIES": 1,
+    "MOST_TIMES": 40, "MOST_SERIES": 1, "WINDOWS": 2, "WINDOW": 6, "DRAWS": 3, "SERIES": 1, "MOVING": 2,
     "SETTINGS": DownscaleSettings(model="area_to_point_gp", restarts=1, steps=2, integrate=False),
 }  # fmt: skip
 
@@ -115,13 +118,31 @@ def series_of(case: Case, fields: Fields, times: str) -> Series:
     return read_series(Source("fields"), spec, lambda key: fields, [times])
 
 
-def row_of(case: Case, result: PeriodResult, found: Verification, name: str, title: str) -> Row:
-    """The CRPS of one method beside BCSD's."""
+def tendency_of_draws(result: PeriodResult) -> float:
+    """The rms change of joint draws from one time to the next over that of the truth, weighted by area."""
+    problem, fine = result.series.problem, result.series.fine
+    assert fine is not None
+    area = problem.grid.area.flat[problem.pixel]
+
+    def squared(fields: np.ndarray) -> float:
+        """The mean squared change of fields (T, P)."""
+        return float(np.average((np.diff(fields, axis=0) ** 2).mean(0), weights=area))
+
+    truth = squared(np.stack([fine(time).flat[problem.pixel] for time in range(len(result.series))]))
+    drawn = [squared(draw) for draw, _ in period_draws(result, MOVING, result.series.problem.spec.seed)]
+    return float(np.sqrt(np.mean(drawn) / truth))
+
+
+def row_of(
+    case: Case, result: PeriodResult, found: Verification, name: str, title: str, moving: dict[str, float]
+) -> Row:
+    """The CRPS of one method beside BCSD's; ``moving`` is by method what `tendency_of_draws` gives."""
     own, bcsd = found.scores[name].pooled, found.scores[DELTA].pooled
     problem = result.series.problem
     size = f"{case.title}: {int(problem.observed.sum())} cells, {len(result.series)} times"
     held = f", 95 % intervals hold {100 * own['coverage95']:.0f} %" if "coverage95" in own else ""
     more = {name: own[name] for name in ("rmse", "crps", "coverage95", "tendency") if name in own}
+    more |= {"tendency_of_draws": moving[name]} if name in moving else {}
     cpu = (
         f"CPU time after learning {result.seconds['cpu']:.1f} s" if name == ARCHIVE and "cpu" in result.seconds else ""
     )
@@ -137,7 +158,10 @@ def rows_of(case: Case) -> list[Row]:
     found = {name: verify(verified_result(result, name)) for name, result in results.items()}
     scores = {**found[ARCHIVE].scores, **{name: each.scores[name] for name, each in found.items()}}
     joined = Verification(found[ARCHIVE].verified, scores, (), {})
-    return [row_of(case, results[ARCHIVE], joined, name, title) for name, title in TITLES.items() if name in scores]
+    moving = {name: tendency_of_draws(result) for name, result in results.items()}
+    return [
+        row_of(case, results[ARCHIVE], joined, name, title, moving) for name, title in TITLES.items() if name in scores
+    ]
 
 
 def bench_period() -> None:

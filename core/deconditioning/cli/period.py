@@ -45,6 +45,12 @@ def period_document(
         _check_ensemble(options, ensemble, in_stretches)
     if in_stretches and options.statistics:
         raise InputError("`--statistics` need all times in memory: choose fewer times or a region, or leave them out.")
+    if delivery.draws and in_stretches:
+        raise InputError("`--draws` need all times in memory: choose fewer times or a region, or leave them out.")
+    if options.statistics:
+        from deconditioning.period.statistics import statistics_named
+
+        statistics_named(options.statistics, ensemble.series[0] if ensemble else series)
     training = _training(options, series, source, spec, opened)
     if options.upper and training is not None:
         if in_stretches:
@@ -130,7 +136,7 @@ def _pair(
         say(f"Note: {pair.lower.diagnostics['order']}")
     statistics = _statistics(options, pair.lower), _statistics(options, pair.upper)
     if options.output:
-        _write(options, delivery, pair_dataset(pair.lower, pair.upper, statistics))
+        _write(options, delivery, pair_dataset(pair.lower, pair.upper, statistics, delivery.draws))
     above = {f"{options.upper}: {name}": each for name, each in _scores(pair.upper).items()}
     return pair.lower, {**_scores(pair.lower), **above}
 
@@ -184,7 +190,7 @@ def _save(options: argparse.Namespace, delivery: Any, result: "PeriodResult", en
     from deconditioning.period.ensemble import ensemble_dataset, members_of
 
     if ensemble is None:
-        _write(options, delivery, period_dataset(result, _statistics(options, result)))
+        _write(options, delivery, period_dataset(result, _statistics(options, result), delivery.draws))
         return
     members = members_of(result)
     _write(options, delivery, ensemble_dataset(ensemble, members, [_statistics(options, each) for each in members]))
@@ -193,7 +199,7 @@ def _save(options: argparse.Namespace, delivery: Any, result: "PeriodResult", en
 def _check_ensemble(options: argparse.Namespace, ensemble: "Ensemble", in_stretches: bool) -> None:
     """Say that all members are downscaled; ``InputError`` for what is not there for several."""
     one = f"leave it out, or choose one member with `--select {ensemble.dim}=…`"
-    for name in ("upper", "predictors"):
+    for name in ("upper", "predictors", "draws"):
         if getattr(options, name):
             raise InputError(f"`--{name}` cannot be used with the {len(ensemble)} members of `{ensemble.dim}`: {one}.")
     if in_stretches:

@@ -23,8 +23,8 @@ _OF_ONE_TIME = (
     "pptx",
     "pdf",
     "drs",
-    "draws",
     "quantiles",
+    "exceedance",
     "effective_resolution",
     "file_per_grid",
 )
@@ -58,9 +58,10 @@ def add_times_options(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--statistics", nargs="+", metavar="NAME",
-        help="statistics of the period with their uncertainty, from joint draws: mean, month, season, max, min, trend, "
-            "above=VALUE, below=VALUE (counts of times), spell_above=, spell_below= (longest run), degree_days_above=, "
-            "degree_days_below= (sum over days), return=YEARS (return level)",
+        help="statistics of the period with their uncertainty, from joint draws: mean, month, season, max, min, change "
+            "(from one time to the next), trend, above=VALUE, below=VALUE (counts of times), spell_above=, "
+            "spell_below= (longest run), degree_days_above=, degree_days_below= (sum over days), return=YEARS "
+            "(return level)",
     )  # fmt: skip
     group.add_argument("--realizations", type=int, default=50, metavar="N", help="joint draws for --statistics (50)")
 
@@ -99,7 +100,7 @@ def of_a_period(options: argparse.Namespace) -> bool:
         if options.statistics:
             raise InputError("`--statistics` need many times: choose them with `--times`, or give `--times all`.")
         return False
-    unsuitable = [name for name in _OF_ONE_TIME if getattr(options, name, None)]
+    unsuitable = [name for name in _OF_ONE_TIME if getattr(options, name, None) not in (None, False, 0, "")]
     if unsuitable:
         raise InputError(
             f"`--{unsuitable[0].replace('_', '-')}` applies to a single time: leave it out, or leave out `--times`."

@@ -331,13 +331,13 @@ def downscale(
         names = ", ".join(sorted({*known, *DataSettings.__annotations__} - {"model"}))
         raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {names}.")
     if times is not None or archive is not None or period is not None or predictors or upper:
-        if baselines or quantiles or draws:
+        if baselines or quantiles:
             raise InputError(
-                "`baselines`, `quantiles` and `draws` apply to a single time: leave them out, or leave out `times`."
+                "`baselines` and `quantiles` apply to a single time: leave them out, or leave out `times`."
             )
         model_settings = Downscaler(model=model, **rest)._settings()
         request = request_of(coarse, covariates, mediator, model_settings.seed, data)  # type: ignore[arg-type]
-        return of_times(request, model_settings, times, archive, period, predictors, upper)
+        return of_times(request, model_settings, times, archive, period, predictors, upper, draws)
     fitted = Downscaler(model=model, **rest).fit(coarse, covariates, mediator, **data)
     dataset = fitted.predict(baselines=baselines, quantiles=quantiles)
     return fitted._with_draws(dataset, draws) if draws else dataset

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 def of_times(
     request: Request, settings: DownscaleSettings, times: str | Sequence[str] | None, archive: Gridded | None,
     period: str | Sequence[str] | None, predictors: str | Sequence[str], upper: str | None = None,
+    draws: int = 0,
 ) -> "xr.Dataset":  # fmt: skip
     """The dataset of many times, with an archive as prior where there is one, other variables as predictors, and a
-    variable ``upper`` that the target is never above.
+    variable ``upper`` that the target is never above; with so many joint ``draws``.
 
     Raises ``InputError`` without times, and for a training period or predictors without an archive.
     """
@@ -37,6 +38,11 @@ def of_times(
         )
     ensemble = read_ensemble(request.source, request.spec, request.fields.__getitem__, _words(times))
     if ensemble is not None:
+        if draws:
+            raise InputError(
+                f"`draws` cannot be used with the members of `{ensemble.dim}`: leave them out, or choose one member "
+                "with `select`."
+            )
         return _of_members(ensemble, settings, archive, period, predictors, upper)
     series = read_series(request.source, request.spec, request.fields.__getitem__, _words(times))
     if archive is None:
@@ -52,11 +58,11 @@ def of_times(
             above = read_series(request.source, spec, request.fields.__getitem__, _words(times), series)
             both = training, read_training(above, fine, _words(period or ()))
             pair = downscale_pair(series, above, both, settings)
-            return pair_dataset(pair.lower, pair.upper)
+            return pair_dataset(pair.lower, pair.upper, draws=draws)
         result = downscale_with_archive(series, training, settings)
     for sentence in result.warnings:
         warnings.warn(sentence, UserWarning, stacklevel=3)
-    return period_dataset(result)
+    return period_dataset(result, draws=draws)
 
 
 def _of_members(

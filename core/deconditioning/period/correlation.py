@@ -1,15 +1,17 @@
 """How long errors last: their correlation in time, by which joint draws of a series are linked.
 
-    ρ(Δt) = Σ_j w_j exp(−|Δt| / τ_j) cos^p_j(2π Δt / 1 day),   w_j ≥ 0, Σ_j w_j = 1,
+    ρ(Δt) = Σ_j w_j m_j(|Δt| / τ_j) cos^p_j(2π Δt / 1 day),   w_j ≥ 0, Σ_j w_j = 1,
 
 with τ from nothing (errors of single times) to infinity (errors that stay), and p_j = 1 for those that return with the
-hour of the day. Every such sum is positive semidefinite.
+hour of the day. m is exp(−h), or (1 + √3h) exp(−√3h) for errors that are smooth in time: where times are close, such as
+hours, an exponential falls too fast at first, and draws change too much from one time to the next. Every such sum is
+positive semidefinite.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -34,39 +36,51 @@ def days_of(dates: Sequence[Any]) -> np.ndarray:
     return np.array([(date - dates[0]).total_seconds() for date in dates]) / 86400.0
 
 
+class Part(NamedTuple):
+    """A part of ρ: ``weight`` w, ``scale`` τ in days, 0 for errors of single times, ∞ for fixed ones; whether it
+    returns ``daily``, and whether it is ``smooth`` in time.
+    """
+
+    weight: float
+    scale: float
+    daily: bool = False
+    smooth: bool = False
+
+    def at(self, lag: np.ndarray) -> np.ndarray:
+        """The correlation at lags in days, without the weight."""
+        if self.scale == 0:
+            decay = (lag == 0).astype(float)
+        elif self.smooth:
+            decay = (1 + math.sqrt(3) * lag / self.scale) * np.exp(-math.sqrt(3) * lag / self.scale)
+        else:
+            decay = np.exp(-lag / self.scale)
+        return decay * np.cos(2 * np.pi * lag) if self.daily else decay
+
+
 @dataclass(frozen=True)
 class TimeCorrelation:
-    """ρ as ``parts`` (w, τ in days, whether it returns daily); τ is 0 for errors of single times, ∞ for fixed ones."""
+    """ρ as the sum of its ``parts``."""
 
-    parts: tuple[tuple[float, float, bool], ...]
+    parts: tuple[Part, ...]
 
     def matrix(self, days: np.ndarray) -> np.ndarray:
         """(T, T) correlation between times in days."""
         lag = np.abs(np.subtract.outer(days, days))
-        return sum((weight * _basis(lag, scale, daily) for weight, scale, daily in self.parts), np.zeros_like(lag))
+        return sum((part.weight * part.at(lag) for part in self.parts), np.zeros_like(lag))
 
     @property
     def fixed(self) -> float:
         """The share of the variance that never changes."""
-        return sum(weight for weight, scale, daily in self.parts if math.isinf(scale) and not daily)
+        return sum(part.weight for part in self.parts if math.isinf(part.scale) and not part.daily)
 
     def with_single(self, share: float) -> "TimeCorrelation":
         """The same for all but a ``share`` of the variance, which is of single times."""
-        rest = tuple((weight * (1 - share), scale, daily) for weight, scale, daily in self.parts)
-        return TimeCorrelation((*rest, (share, 0.0, False)))
-
-    def to_dict(self) -> list[dict[str, Any]]:
-        """Plain data."""
-        return [{"weight": w, "days": s if math.isfinite(s) else "fixed", "daily": d} for w, s, d in self.parts]
+        rest = (part._replace(weight=part.weight * (1 - share)) for part in self.parts)
+        return TimeCorrelation((*rest, Part(share, 0.0)))
 
 
 #: Errors that never change, by which intervals of period statistics are widest.
-FIXED = TimeCorrelation(((1.0, math.inf, False),))
-
-
-def _basis(lag: np.ndarray, scale: float, daily: bool) -> np.ndarray:
-    decay = (lag == 0).astype(float) if scale == 0 else np.exp(-lag / scale)
-    return decay * np.cos(2 * np.pi * lag) if daily else decay
+FIXED = TimeCorrelation((Part(1.0, math.inf),))
 
 
 def correlation_of_errors(errors: np.ndarray, days: np.ndarray) -> TimeCorrelation:
@@ -82,13 +96,14 @@ def correlation_of_errors(errors: np.ndarray, days: np.ndarray) -> TimeCorrelati
     rho = np.bincount(lag_index, gram[upper]) / count
     lag, weight = np.concatenate([[0.0], lags * step]), np.sqrt(np.concatenate([[_AT_ZERO], count]))
     scales = [0.0, *(step * 2.0 ** np.arange(-1, math.ceil(math.log2(len(days))))), math.inf]
-    candidates = [(scale, False) for scale in scales]
+    candidates = [Part(1.0, scale) for scale in scales]
+    candidates += [Part(1.0, scale, smooth=True) for scale in scales if 0 < scale < math.inf]
     if step <= 0.25:
-        candidates += [(scale, True) for scale in scales if scale > 1]
-    design = np.stack([_basis(lag, scale, daily) for scale, daily in candidates], axis=1)
+        candidates += [part._replace(daily=True) for part in candidates if part.scale > 1]
+    design = np.stack([part.at(lag) for part in candidates], axis=1)
     weights, _ = nnls(design * weight[:, None], np.concatenate([[1.0], rho]) * weight)
     parts = zip(weights / weights.sum(), candidates, strict=True)
-    return TimeCorrelation(tuple((float(w), float(scale), daily) for w, (scale, daily) in parts if w > 1e-6))
+    return TimeCorrelation(tuple(part._replace(weight=float(w)) for w, part in parts if w > 1e-6))
 
 
 def correlation_of_cells(
@@ -104,10 +119,10 @@ def correlation_of_cells(
 
     def evidence(log_scale: float) -> float:
         """The log evidence at log τ/step."""
-        between = TimeCorrelation(((1.0, step * math.exp(log_scale), False),)).matrix(days)
+        between = TimeCorrelation((Part(1.0, step * math.exp(log_scale)),)).matrix(days)
         return separable_evidence(values, vectors, between, targets, noise)
 
     grid = np.linspace(math.log(0.2), math.log(2.0 * len(days)), 25)
     scores = [evidence(each) for each in grid]
     best = int(np.argmax(scores))
-    return TimeCorrelation(((1.0, step * math.exp(grid[best]), False),))
+    return TimeCorrelation((Part(1.0, step * math.exp(grid[best])),))

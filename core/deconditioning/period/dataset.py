@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deconditioning import __version__
+from deconditioning.errors import InputError
 from deconditioning.fields.writing.export import to_dataset
 from deconditioning.period.behind_warp import BehindWarp
-from deconditioning.period.run import PeriodResult
+from deconditioning.period.run import MOST_BYTES, PeriodResult
 from deconditioning.period.series import Series
-from deconditioning.period.statistics import PeriodStatistic
+from deconditioning.period.statistics import PeriodStatistic, period_draws
 from deconditioning.period.warped import WarpedCells
 
 if TYPE_CHECKING:
@@ -19,16 +20,20 @@ if TYPE_CHECKING:
 
 
 #: Variables of a file that are of one target.
-_OF_A_VARIABLE = ("mean", "sd", "coarse", "coarse_known", "truth", "error")
+_OF_A_VARIABLE = ("mean", "sd", "coarse", "coarse_known", "truth", "error", "draws")
 
 
-def period_dataset(result: PeriodResult, statistics: Sequence[PeriodStatistic] = ()) -> "xr.Dataset":
+def period_dataset(
+    result: PeriodResult, statistics: Sequence[PeriodStatistic] = (), draws: int = 0
+) -> "xr.Dataset":  # fmt: skip
     """CF-1.11 dataset with ``mean`` and ``sd`` (time, y, x), ``coarse`` and ``coarse_known`` (time, coarse y, coarse x)
     and, if the truth is known, ``truth`` and ``error``; calendars are those of the file.
 
     Behind a warp, ``warped_mean`` and ``warped_sd`` (time, y, x) are those of the Gaussian in units of the warp, which
     their attribute ``warp`` describes. ``amplitude`` (time) is the factor in the sd of each time. Each of the
     ``statistics`` has a mean, a ``…_sd`` and the ends of its 90 % interval, ``…_low`` and ``…_high``.
+    So many ``draws`` (realization, time, y, x) are joint draws in space and time. Raises ``InputError`` as
+    `period_draws` does, and for draws that do not fit into memory.
     """
     series = result.series
     base = to_dataset(
@@ -43,15 +48,39 @@ def period_dataset(result: PeriodResult, statistics: Sequence[PeriodStatistic] =
     whole = _with_gaussians(whole, result, base["mean"].dims)
     for each in statistics:
         whole = _with_statistic(whole, each, base["mean"].dims)
-    return whole
+    return _with_draws(whole, result, draws) if draws else whole
+
+
+def _with_draws(dataset: "xr.Dataset", result: PeriodResult, count: int) -> "xr.Dataset":
+    """The dataset with joint draws in single precision."""
+    series, seed = result.series, result.series.problem.spec.seed
+    needed = 4 * count * dataset["mean"].size
+    if needed > MOST_BYTES:
+        raise InputError(
+            f"{count} draws of {len(series)} times of {series.problem.grid.area.size:,} pixels need "
+            f"{needed / 1e9:.1f} GB: request fewer draws or times."
+        )
+    if "realization" in dataset.variables or "draws" in dataset.variables:
+        raise InputError("The file already has a variable `realization` or `draws`, which draws would need: rename it.")
+    fields = [
+        [series.problem.on_grid(row).astype("f4") for row in draw] for draw, _ in period_draws(result, count, seed)
+    ]
+    about = {**dataset["mean"].attrs, "long_name": f"posterior draws of {series.problem.long_name}",
+             "comment": f"joint draws in space and time, seed {seed}: all are equally probable"}  # fmt: skip
+    number = {"long_name": "number of the draw", "standard_name": "realization", "units": "1"}
+    along = ("realization", np.arange(1, count + 1, dtype=np.int32), number)
+    about.pop("ancillary_variables", None)
+    return dataset.assign_coords(realization=along).assign(
+        draws=(("realization", *dataset["mean"].dims), np.array(fields), about)
+    )
 
 
 def pair_dataset(
     lower: PeriodResult, upper: PeriodResult,
-    statistics: tuple[Sequence[PeriodStatistic], Sequence[PeriodStatistic]] = ((), ()),
+    statistics: tuple[Sequence[PeriodStatistic], Sequence[PeriodStatistic]] = ((), ()), draws: int = 0,
 ) -> "xr.Dataset":  # fmt: skip
     """The dataset of the lower variable of a pair; fields and statistics of the upper one are ``upper_…``."""
-    result, other = period_dataset(lower, statistics[0]), period_dataset(upper, statistics[1])
+    result, other = period_dataset(lower, statistics[0], draws), period_dataset(upper, statistics[1], draws)
     begins = tuple(each.statistic.name for each in statistics[1])
     every = map(str, other.data_vars)
     names = [name for name in every if name in _OF_A_VARIABLE or (begins and name.startswith(begins))]

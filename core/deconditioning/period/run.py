@@ -18,7 +18,7 @@ from deconditioning.fields.problem.physical_limits import limits_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
-from deconditioning.period.correlation import TimeCorrelation, correlation_of_cells, days_of
+from deconditioning.period.correlation import Part, TimeCorrelation, correlation_of_cells, days_of
 from deconditioning.period.joint import Residuals, residuals_of_kernel, share_of_noise
 from deconditioning.period.learning import learn_pooled, spread_times
 from deconditioning.period.posterior import (
@@ -35,14 +35,14 @@ from deconditioning.period.stations import report_of_stations
 from deconditioning.period.warped import WarpedCells, at_limits, in_warp, warp_of_series
 
 if TYPE_CHECKING:
-    from deconditioning.period.archive.peers import Peer
+    from deconditioning.period.archive.peers.fitted import Peer
 
 #: σ² below which the noise has no part in the errors.
 _LEAST_NOISE = 1e-6
 #: Times that the correlation in time is learned from.
 _LINKED_BY = 500
 #: Bytes of the means of all times that may be held in memory.
-_MOST_BYTES = 4_000_000_000
+MOST_BYTES = 4_000_000_000
 
 
 class Behind(Protocol):
@@ -215,7 +215,7 @@ def of_a_series(series: Series, settings: DownscaleSettings, times: int) -> Down
     """The settings of one model of a series, without what is of one time alone, to predict so many of its times."""
     settings = completed(series.problem, settings.replace(average=False, choose=False, warp="none"))
     needed = 8 * times * series.problem.grid.area.size
-    if needed > _MOST_BYTES:
+    if needed > MOST_BYTES:
         raise InputError(
             f"{times} times of {series.problem.grid.area.size:,} pixels need {needed / 1e9:.1f} GB: choose fewer times "
             "or a region, or `--output OUT.zarr`, which the command writes piece by piece."
@@ -272,7 +272,7 @@ def _residuals(series: Series, spec: ModelSpec, sums: PixelSums, groups: Sequenc
     covariance -= spec.noise * torch.eye(cells).to(covariance)
     some = times[np.unique(np.linspace(0, len(times) - 1, min(_LINKED_BY, len(times))).round().astype(int))]
     days = days_of([series.dates[time] for time in some])
-    correlation = TimeCorrelation(((1.0, 0.0, False),))
+    correlation = TimeCorrelation((Part(1.0, 0.0),))
     if len(some) > 2:
         targets = series.targets(some)[largest.rows[:cells].cpu()].to(covariance)
         correlation = correlation_of_cells(covariance, targets, max(spec.noise, _LEAST_NOISE), days)

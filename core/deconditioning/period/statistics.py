@@ -18,7 +18,7 @@ from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series
 
 #: What may be asked for; most of those with a value have a threshold.
-_WORDS = ("mean", "month", "season", "max", "min", "trend", "above=VALUE", "below=VALUE", "spell_above=VALUE",
+_WORDS = ("mean", "month", "season", "max", "min", "change", "trend", "above=VALUE", "below=VALUE", "spell_above=VALUE",
          "spell_below=VALUE", "degree_days_above=VALUE", "degree_days_below=VALUE", "return=YEARS")  # fmt: skip
 #: Ends of the central 90 % interval.
 _LOW, _HIGH = 0.05, 0.95
@@ -102,6 +102,9 @@ def _named(word: str, series: Series) -> Statistic:
         return Statistic(name, f"linear trend of {target}", f"{units} year-1", ("",), lambda f: (slope @ f)[None])
     if name == "return":
         return _return_level(word, value, series)
+    if name == "change" and len(series) > 1 and not value:
+        about = f"root mean square change of {target} from one time to the next"
+        return Statistic("change", about, units, ("",), lambda f: np.sqrt((np.diff(f, axis=0) ** 2).mean(0))[None])
     if name.rpartition("_")[2] in ("above", "below"):
         return _beyond(word, series)
     plain: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "max": np.max, "min": np.min}

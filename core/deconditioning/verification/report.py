@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deconditioning.verification.comparison import Skill, skill
+from deconditioning.verification.drawn import DrawnScores, drawn_scores
 from deconditioning.verification.events import Event, events
 from deconditioning.verification.scores import SeriesScores, series_scores
 from deconditioning.verification.series import Verified
@@ -17,17 +18,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Verification:
-    """Scores of a prediction and its references, how much better it is, and how well it foresees events."""
+    """Scores of a prediction and its references, how much better it is, how well it foresees events, and what its joint
+    draws are like, if it has any.
+    """
 
     verified: Verified
     scores: dict[str, SeriesScores]
     skills: tuple[Skill, ...]
     events: dict[str, tuple[Event, ...]]
+    drawn: DrawnScores | None = None
 
     def rows(self) -> list[dict[str, Any]]:
         """Tidy: one row for each prediction and score, with its value."""
         result = [{"prediction": name, "score": score, "threshold": None, "value": value}
                   for name, each in self.scores.items() for score, value in each.pooled.items()]  # fmt: skip
+        if self.drawn is not None:
+            result += [{"prediction": f"draws of {next(iter(self.scores))}", "score": score, "threshold": None,
+                        "value": value} for score, value in self.drawn.pooled.items()]  # fmt: skip
         for name, scores in self.events.items():
             for event in scores:
                 named = {"brier": event.brier, "brier_skill": event.skill, "roc_area": event.roc_area,
@@ -45,6 +52,7 @@ class Verification:
             "skill": [asdict(each) for each in self.skills],
             "events": {name: [each.to_dict() for each in scores] for name, scores in self.events.items()},
             "pit": {name: each.pit.tolist() for name, each in self.scores.items() if each.pit is not None},
+            "draws": None if self.drawn is None else {**self.drawn.pooled, "ranks": self.drawn.ranks.tolist()},
             "spread": {name: each.spread.tolist() for name, each in self.scores.items() if each.spread is not None},
         }
 
@@ -72,4 +80,6 @@ def verify(series: Verified, thresholds: Sequence[float] = ()) -> Verification:
         for score, column in (("rmse", "mse"), ("crps", "crps"))
     ]
     exceedances = events(series, thresholds) if thresholds else {}
-    return Verification(series, scores, tuple(each for each in skills if np.isfinite(each.skill)), exceedances)
+    return Verification(
+        series, scores, tuple(each for each in skills if np.isfinite(each.skill)), exceedances, drawn_scores(series)
+    )

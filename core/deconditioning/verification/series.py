@@ -67,6 +67,7 @@ class Verified:
     units : of the truth.
     notes : what is left out, and why.
     place : a field (H, W) of the file with its coordinates, which maps of scores have too.
+    draws : joint draws (D, H, W) of the prediction that is verified at a time; None without any.
     """
 
     truth: InTime
@@ -76,6 +77,7 @@ class Verified:
     units: str
     notes: tuple[str, ...] = ()
     place: "xr.DataArray | None" = None
+    draws: Callable[[int], Float[np.ndarray, "D H W"]] | None = None
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -130,7 +132,8 @@ def verified(
     cells, area = _cells(prediction, mean), _area(prediction, mean)
     forecasts |= _interpolated(prediction, mean, cells, area, notes)
     template = true.isel({true.dims[0]: 0}, drop=True)
-    return Verified(true, forecasts, area, cells, str(truth.attrs.get("units", "")), tuple(notes), template)
+    units = str(truth.attrs.get("units", ""))
+    return Verified(true, forecasts, area, cells, units, tuple(notes), template, _draws(prediction, mean))
 
 
 def _stacked(field: "xr.DataArray") -> "xr.DataArray":
@@ -183,6 +186,16 @@ def _distribution(
         return Predictive(m, s, tuple((1 / len(centres), *each) for each in rows), warp, limits)
 
     return at
+
+
+def _draws(dataset: "xr.Dataset", mean: "xr.DataArray") -> Callable[[int], np.ndarray] | None:
+    """What gives the joint draws of a time; None if the file has none of this prediction."""
+    if "draws" not in dataset:
+        return None
+    draws = dataset["draws"] if dataset["draws"].ndim == _WITH_MEMBERS else dataset["draws"].expand_dims("time", 1)
+    if draws.shape[1:] != mean.shape:
+        return None
+    return lambda time: np.asarray(draws[:, time], dtype=float)
 
 
 def _on_times_of(field: "xr.DataArray", prediction: "xr.DataArray", name: str) -> "xr.DataArray":

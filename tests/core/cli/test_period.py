@@ -14,7 +14,7 @@ from deconditioning.errors import InputError
 from deconditioning.estimators.downscaling import downscale
 from deconditioning.period import store
 from deconditioning.period.archive import stored
-from deconditioning.period.archive.peers import DELTA, RIDGE
+from deconditioning.period.archive.peers.fitted import ANALOGS, DELTA, EOFS, FOREST, QUANTILES, RIDGE
 from tests.core.period.made import made_dataset
 
 FIXED = ["--model", "area_to_point_gp", "--no-learn", "--quiet"]
@@ -69,6 +69,41 @@ def test_an_archive_and_statistics_go_through_the_command(file: Path, tmp_path: 
         assert result.times_above_280_truth.max() <= 12 and result.times_above_280.attrs["units"] == "1"
 
 
+def test_joint_draws_are_written_verified_and_the_same_in_python(
+    file: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, words = tmp_path / "out.nc", ["--times", "#48/#59", "--archive", file, "--draws", 5]
+    run(capsys, *options(file, *words, "--output", out))
+    assert main(["verify", str(out), "--quiet", "--table", str(tmp_path / "scores.csv")]) == 0
+    verified = json.loads(capsys.readouterr().out)["draws"]
+    with xr.open_dataset(out) as written, xr.open_dataset(file) as fine:
+        assert written["draws"].dims == ("realization", "time", "lat", "lon") and written.sizes["realization"] == 5
+        result = downscale(
+            fine, fine, target="t", covariate_names=["orog"], coarsen=(4, 4), withhold=0.0, times="#48/#59",
+            archive=fine, learn=False, model="area_to_point_gp", draws=5,
+        )  # fmt: skip
+        np.testing.assert_allclose(result["draws"], written["draws"], rtol=0, atol=1e-3)
+        standard = ((written["draws"] - written["mean"]) / written["sd"]).values
+        assert standard.std() == pytest.approx(1, abs=0.15)
+        lag = np.mean(standard[:, 1:] * standard[:, :-1])
+        changes = [float(np.square(np.diff(each, axis=-3)).mean()) for each in (written.draws, written.truth)]
+        assert lag > 0.1 and verified["tendency"] == pytest.approx(np.sqrt(changes[0] / changes[1]), rel=0.03)
+    assert "draws of out,tendency,," in (tmp_path / "scores.csv").read_text() and len(verified["ranks"]) == 6
+    for name, value in (("_CHUNK", 3 * 320), ("WHOLE_BYTES", 0), ("STRETCH_BYTES", 8 * 320 * 3)):
+        monkeypatch.setattr(store, name, value)
+    assert main(["downscale", *map(str, options(file, *words, "--output", tmp_path / "out.zarr"))]) != 0
+    assert "`--draws` need all times in memory" in capsys.readouterr().err
+
+
+def test_a_statistic_that_a_series_does_not_allow_is_refused_before_anything_is_computed(
+    file: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deconditioning.cli.period._training", lambda *given: pytest.fail("the archive was read"))
+    words = ["--times", "#48/#59", "--archive", file, "--statistics", "return=20", "--output", tmp_path / "out.nc"]
+    assert main(["downscale", *map(str, options(file, *words))]) != 0
+    assert "the series has 1: choose a longer period" in capsys.readouterr().err
+
+
 def test_a_large_archive_is_kept_beside_the_output_and_its_cost_is_said_first(
     file: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,7 +123,8 @@ def test_a_large_archive_is_kept_beside_the_output_and_its_cost_is_said_first(
     assert places == [folder] and [each.name for each in folder.iterdir()] == ["out.nc"]
     filed = json.loads(printed.out)["results"]
     assert filed[0]["scores"]["rmse"] == pytest.approx(inside["results"][0]["scores"]["rmse"], rel=1e-5)
-    assert {each["model"] for each in inside["results"]} - {each["model"] for each in filed} == {DELTA, RIDGE}
+    others = {each["model"] for each in inside["results"]} - {each["model"] for each in filed}
+    assert others == {DELTA, RIDGE, QUANTILES, ANALOGS, EOFS, FOREST}
 
 
 def test_predictors_go_through_the_command_and_the_library(file: Path, tmp_path: Path, capsys) -> None:
@@ -138,7 +174,7 @@ def test_one_time_of_several_says_how_to_have_all(file: Path, capsys) -> None:
         (["--times", "all", "--predictors", "wind"], "add `--archive`"),
         (["--times", "all", "--upper", "wind"], "needs the archive of both"),
         (["--times", "all", "--period", "all"], "`--period` is the training period"),
-        (["--times", "all", "--draws", "5", "--output", "o.nc"], "`--draws` applies to a single time"),
+        (["--times", "all", "--quantiles", "--output", "o.nc"], "`--quantiles` applies to a single time"),
         (["--times", "all", "--statistics", "mean"], "add `--output`"),
         (["--times", "1999"], "No time matches '1999'"),
     ],

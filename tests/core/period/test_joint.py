@@ -21,6 +21,7 @@ from deconditioning.period.archive.setting import Setting
 from deconditioning.period.archive.training import read_training
 from deconditioning.period.correlation import (
     FIXED,
+    Part,
     TimeCorrelation,
     correlation_of_cells,
     correlation_of_errors,
@@ -94,7 +95,7 @@ def test_errors_of_an_archive_have_the_mixtures_covariance(series, result, setti
 
 
 def test_draws_have_the_series_mean_and_sd_and_are_linked_in_time(series: Series, result: PeriodResult) -> None:
-    correlation = TimeCorrelation(((0.6, 5.0, False), (0.4, math.inf, False)))
+    correlation = TimeCorrelation((Part(0.6, 5.0), Part(0.4, math.inf)))
     draws = np.stack([draw for draw, _ in period_draws(result, 150, 1, correlation)])
     sds = np.stack([result.sd(time).ravel() for time in range(12)])
     standard = (draws - result.means.reshape(12, -1)) / sds
@@ -110,7 +111,7 @@ def test_draws_have_the_series_mean_and_sd_and_are_linked_in_time(series: Series
 
 def test_the_sd_of_a_mean_is_that_of_linked_errors(series: Series, result: PeriodResult) -> None:
     """Fixed errors have the mean of the sds, unlinked ones the root of the sum of squares over T."""
-    single = TimeCorrelation(((1.0, 0.0, False),))
+    single = TimeCorrelation((Part(1.0, 0.0),))
     sds = np.stack([result.sd(time).ravel() for time in range(12)])
     for correlation, expected in ((FIXED, sds.mean(0)), (single, np.sqrt((sds**2).sum(0)) / 12)):
         own = replace(result, residuals=replace(result.residuals, correlation=correlation, of_archive=True))
@@ -125,7 +126,7 @@ def test_the_sd_of_a_mean_is_that_of_linked_errors(series: Series, result: Perio
 
 def test_intervals_of_few_draws_hold_nine_tenths_of_exact_gaussian_series(series: Series, result: PeriodResult) -> None:
     """Truths from the covariance of every pixel's series, written out; an interval of 50 draws, of any statistic."""
-    correlation = TimeCorrelation(((0.3, 1.0, False), (0.5, 4.0, False), (0.2, math.inf, False)))
+    correlation = TimeCorrelation((Part(0.3, 1.0), Part(0.5, 4.0), Part(0.2, math.inf)))
     own = replace(result, residuals=replace(result.residuals, correlation=correlation, of_archive=True))
     sds = np.stack([result.sd(time).ravel() for time in range(12)])
     lag = np.abs(np.subtract.outer(np.arange(12.0), np.arange(12.0)))
@@ -162,6 +163,9 @@ def test_statistics_are_those_of_each_draw(series: Series, result: PeriodResult)
     runs = ["".join("x" if value > 280 else " " for value in column).split() for column in field.T]
     np.testing.assert_array_equal(spell.of(field)[0], [max(map(len, each), default=0) for each in runs])
     np.testing.assert_allclose(heat.of(field)[0], np.where(field < 280.5, 280.5 - field, 0).sum(0))
+    (change,) = statistics_named(["change"], series)
+    steps = [(field[time + 1] - field[time]) ** 2 for time in range(11)]
+    np.testing.assert_allclose(change.of(field)[0], (sum(steps) / 11) ** 0.5)
     with pytest.raises(InputError, match="the series has 1: choose a longer period"):
         statistics_named(["return=20"], series)
     undated = replace(series, dates=(None,) * 12)
@@ -193,14 +197,25 @@ def test_an_archives_period_means_hold_the_truth(series: Series, fields: Fields)
 
 def test_the_correlation_of_errors_is_found_again() -> None:
     rng = np.random.default_rng(0)
-    true = TimeCorrelation(((0.3, 0.0, False), (0.4, 4.0, False), (0.3, math.inf, False)))
+    true = TimeCorrelation((Part(0.3, 0.0), Part(0.4, 4.0), Part(0.3, math.inf)))
     days = np.arange(200.0)
     root = np.linalg.cholesky(true.matrix(days) + 1e-12 * np.eye(200))
     found = correlation_of_errors(root @ rng.normal(size=(200, 400)), days)
     np.testing.assert_allclose(found.matrix(days)[0, :50], true.matrix(days)[0, :50], atol=0.05)
     assert found.fixed == pytest.approx(0.3, abs=0.08)
     assert np.linalg.eigvalsh(found.matrix(days)).min() > -1e-9
-    assert sum(weight for weight, _, _ in found.parts) == pytest.approx(1)
+    assert sum(part.weight for part in found.parts) == pytest.approx(1)
+
+
+def test_errors_that_are_smooth_in_time_change_as_little_as_they_do() -> None:
+    """The correlation at the first lag, which an exponential has too small, is that of the process itself."""
+    rng, days = np.random.default_rng(0), np.arange(240) / 24
+    lag = np.abs(np.subtract.outer(days, days)) * math.sqrt(3) / 0.2
+    true = (1 + lag) * np.exp(-lag)
+    found = correlation_of_errors(np.linalg.cholesky(true + 1e-9 * np.eye(240)) @ rng.normal(size=(240, 600)), days)
+    np.testing.assert_allclose(found.matrix(days)[0, :24], true[0, :24], atol=0.06)
+    assert 1 - found.matrix(days)[0, 1] == pytest.approx(1 - true[0, 1], rel=0.15)  # an exponential: 0.12 for 0.05
+    assert np.linalg.eigvalsh(found.matrix(days)).min() > -1e-9
 
 
 def test_errors_that_return_every_day_are_found() -> None:
@@ -220,7 +235,7 @@ def test_the_time_scale_of_cells_is_found_again() -> None:
     time = np.exp(-np.abs(np.subtract.outer(days, days)) / 6)
     targets = np.linalg.cholesky(space) @ rng.normal(size=(30, 120)) @ np.linalg.cholesky(time).T
     found = correlation_of_cells(torch.as_tensor(space), torch.as_tensor(targets), 1e-6, days)
-    assert found.parts[0][1] == pytest.approx(6, rel=0.35)
+    assert found.parts[0].scale == pytest.approx(6, rel=0.35)
 
 
 def test_noise_of_single_times_does_not_last(fields: Fields) -> None:

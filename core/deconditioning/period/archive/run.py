@@ -20,7 +20,7 @@ from deconditioning.period.archive.gain import FineSide
 from deconditioning.period.archive.joint import residuals_of_archive
 from deconditioning.period.archive.left_out import choose_mixture, error_ratio, left_out_errors, mixed, spread_of
 from deconditioning.period.archive.outside import Outside
-from deconditioning.period.archive.peers import Peer, peers
+from deconditioning.period.archive.peers.fitted import Peer, peers
 from deconditioning.period.archive.predicted import Predicted, Recipe, predicted
 from deconditioning.period.archive.seasons import Seasons, regressed
 from deconditioning.period.archive.setting import Setting, parts_of, prepare

@@ -1,12 +1,14 @@
-"""What others make of the same archive: the delta method, and ridge regression on what it leaves.
+"""What others make of the same archive, for comparison.
 
 The delta method is the climatology of the pixels plus the coarse anomalies, interpolated bilinearly with the means of
 the cells kept: BCSD (Wood et al. 2004) of coarse values whose distribution has been corrected. For targets that cannot
-be negative it multiplies by the ratio of the climatologies instead, and predictions end at zero. Both have the sd of
-the errors when parts of the training period are predicted from the others, as the archive's own prediction has.
+be negative it multiplies by the ratio of the climatologies instead, and predictions end at zero. The others are
+quantile delta mapping, analogs, a regression on empirical orthogonal functions, a ridge regression of what the delta
+method leaves, and a random forest (`methods`). All have the sd of the errors when parts of the training period are
+predicted from the others, as the archive's own prediction has.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,16 +20,26 @@ from deconditioning.fields.problem.baselines import bilinear_conserving
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.period.archive.left_out import BLOCKS, folds, gaussian_crps
+from deconditioning.period.archive.peers.methods import (
+    Known,
+    Method,
+    Penalised,
+    analogs,
+    delta,
+    eof_regression,
+    forest,
+    quantile_mapping,
+    ratio_of,
+    ridge,
+)
 from deconditioning.period.archive.seasons import Seasons, regressed
 from deconditioning.period.archive.training import Training
-from deconditioning.period.behind_warp import CellsOfPixels
 from deconditioning.period.series import Series
 
 DELTA, RIDGE = "delta", "ridge on delta"
+QUANTILES, ANALOGS, EOFS, FOREST = "quantile delta mapping", "analogs", "EOF regression", "random forest"
 #: Pixels that λ is chosen on.
 _CHOSEN_ON = 2000
-#: The least climatology that is divided by, as a share of the mean of all values.
-_LEAST_CLIMATE = 0.02
 #: λ as multiples of the mean squared singular value.
 _STRENGTHS = tuple(10.0 ** np.arange(-4, 2.5, 0.5))
 
@@ -63,24 +75,10 @@ class Peer:
         return self.problem.on_grid(self.sd)
 
 
-@dataclass(frozen=True, eq=False)
-class _Known:
-    """Training times: design (N, h), fine values and interpolated coarse ones (N, P), coarse ones (N, M)."""
-
-    design: np.ndarray
-    fine: np.ndarray
-    smooth: np.ndarray
-    coarse: np.ndarray
-
-
-#: Predicts (t, P) for times of known design, interpolated and coarse values from some of the training times.
-_Method = Callable[[_Known, np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-
-
 def peers(
     series: Series, training: Training, seasons: Seasons, parts: int, check: Check, *, positive: bool = False
 ) -> dict[str, Peer]:
-    """Both predictions; none if coarse values of the series are missing at some time.
+    """The predictions by name; none if coarse values of the series are missing at some time.
 
     ``seasons`` are the harmonics of the climatology, ``parts`` the blocks whose errors make the sd; ``positive`` if the
     target cannot be negative.
@@ -91,26 +89,40 @@ def peers(
         return {}
     design = seasons.design(training.dates)
     factor = _spread(training.cells, design) / _spread(training.coarse, design)
-    known = _Known(
+    known = Known(
         design, training.fine, interpolated(problem, training.coarse * factor, check), training.coarse * factor
     )
     at = seasons.design(series.dates), interpolated(problem, z * factor, check), z * factor
-    strength = _strength(known)
-    methods: dict[str, _Method] = {DELTA: _delta, RIDGE: lambda *times: next(_ridge(*times, strengths=(strength,)))}
-    if positive:
-        methods = {DELTA: _ratio_of(problem), RIDGE: lambda *times: next(_ridge(*times, strengths=(strength,))).clip(0)}
     every, limits = np.arange(len(training)), (0.0, np.inf) if positive else None
     result = {}
-    for name, method in methods.items():
+    for name, method in _methods(known, ratio_of(problem) if positive else delta).items():
         check()
-        errors = _left_out(known, method, parts)
-        blocks = _left_out(known, method, BLOCKS)
+        blocks = _left_out(known, method, BLOCKS, limits)
+        errors = blocks if parts == BLOCKS else _left_out(known, method, parts, limits)
         block_errors = torch.as_tensor(blocks[:, np.isfinite(blocks[0])])
         crps = gaussian_crps(block_errors, block_errors.square().mean(0).sqrt())
         if positive:
             crps = _censored_crps(known.fine, blocks)
-        result[name] = Peer(method(known, every, *at), np.sqrt((errors**2).mean(0)), crps, problem, limits)
+        means = _above(method(known, every, *at), limits)
+        result[name] = Peer(means, np.sqrt((errors**2).mean(0)), crps, problem, limits)
     return result
+
+
+def _methods(known: Known, first: Method) -> dict[str, Method]:
+    """All methods by name, the delta method's own form ``first``; penalties are those with the lowest left-out CRPS."""
+    penalised: dict[str, Penalised] = {RIDGE: ridge, EOFS: eof_regression}
+    chosen = {name: _with(each, _strength(known, each)) for name, each in penalised.items()}
+    return {DELTA: first, QUANTILES: quantile_mapping, ANALOGS: analogs, **chosen, FOREST: forest}
+
+
+def _with(method: Penalised, strength: float) -> Method:
+    """A method with one strength of its penalty."""
+    return lambda known, rows, design, smooth, coarse: next(method(known, rows, design, smooth, coarse, (strength,)))
+
+
+def _above(means: np.ndarray, limits: tuple[float, float] | None) -> np.ndarray:
+    """Means that are within the limits, if there are any."""
+    return means if limits is None else means.clip(*limits)
 
 
 def interpolated(problem: DownscalingProblem, rows: Sequence[np.ndarray] | np.ndarray, check: Check) -> np.ndarray:
@@ -130,41 +142,13 @@ def _spread(values: np.ndarray, design: np.ndarray) -> np.ndarray:
     return np.where(rms > 0, rms, 1.0)
 
 
-def _left_out(known: _Known, method: _Method, parts: int) -> np.ndarray:
+def _left_out(known: Known, method: Method, parts: int, limits: tuple[float, float] | None) -> np.ndarray:
     """(N, P) errors of each part predicted from the others."""
     errors = np.empty_like(known.fine)
     for block, rest in folds(len(known.fine), parts):
         at = known.design[block], known.smooth[block], known.coarse[block]
-        errors[block] = known.fine[block] - method(known, rest, *at)
+        errors[block] = known.fine[block] - _above(method(known, rest, *at), limits)
     return errors
-
-
-def _delta(known: _Known, rows: np.ndarray, design: np.ndarray, smooth: np.ndarray, coarse: np.ndarray) -> np.ndarray:
-    """``D_t c + I(z_t − D_t c_z)``; interpolation I is linear, so that I(c_z) is regressed from interpolated values."""
-    return smooth + design @ regressed(known.design[rows], known.fine[rows] - known.smooth[rows])
-
-
-def _ratio_of(problem: DownscalingProblem) -> _Method:
-    """``I(z_t) D_t c / D_t c_I`` with the climatology c_I of interpolated values, then multiplied to the cell means."""
-    there = np.ones(len(problem.pixel), dtype=bool)
-    cells = CellsOfPixels.of(problem, there)
-
-    def predict(
-        known: _Known, rows: np.ndarray, design: np.ndarray, smooth: np.ndarray, coarse: np.ndarray
-    ) -> np.ndarray:
-        """(t, P) of times of known design, interpolated and coarse values."""
-        fine, interpolated = (
-            np.maximum(design @ regressed(known.design[rows], each), _LEAST_CLIMATE * np.nanmean(np.abs(each)))
-            for each in (known.fine[rows], known.smooth[rows])
-        )
-        result = np.maximum(smooth, 0.0) * fine / interpolated
-        for row, values in zip(result, coarse, strict=True):
-            aim, mean = np.zeros(cells.count), cells.mean(np.nan_to_num(row))
-            aim[problem.target_cell] = values
-            row *= cells.at_pixels(np.divide(aim, mean, out=np.ones_like(mean), where=mean > 0))
-        return result
-
-    return predict
 
 
 def _censored_crps(fine: np.ndarray, errors: np.ndarray) -> float:
@@ -175,22 +159,7 @@ def _censored_crps(fine: np.ndarray, errors: np.ndarray) -> float:
     return float(Predictive((y - off).ravel(), sd.ravel(), limits=(0.0, np.inf)).crps(y.ravel()).mean())
 
 
-def _ridge(
-    known: _Known, rows: np.ndarray, design: np.ndarray, smooth: np.ndarray, coarse: np.ndarray, *,
-    strengths: Sequence[float],
-) -> Iterator[np.ndarray]:  # fmt: skip
-    """The delta method plus a regression of its errors on the anomalies of all cells, for each λ from one SVD."""
-    climate = regressed(known.design[rows], known.coarse[rows])
-    x = known.coarse[rows] - known.design[rows] @ climate
-    training = known.design[rows], known.smooth[rows], known.coarse[rows]
-    errors = known.fine[rows] - _delta(known, rows, *training)
-    u, s, v = np.linalg.svd(x, full_matrices=False)
-    delta, anomalies, errors = _delta(known, rows, design, smooth, coarse), coarse - design @ climate, u.T @ errors
-    for strength in strengths:
-        yield delta + anomalies @ (v.T @ ((s / (s**2 + strength * np.mean(s**2)))[:, None] * errors))
-
-
-def _strength(known: _Known) -> float:
+def _strength(known: Known, method: Penalised) -> float:
     """The multiple of the mean squared singular value with the lowest left-out CRPS on some pixels."""
     there = np.flatnonzero(np.isfinite(known.fine[0]))
     some = np.random.default_rng(0).permutation(there)[:_CHOSEN_ON]
@@ -198,7 +167,7 @@ def _strength(known: _Known) -> float:
     errors = np.empty((len(_STRENGTHS), *part.fine.shape))
     for block, rest in folds(len(part.fine), BLOCKS):
         at = part.design[block], part.smooth[block], part.coarse[block]
-        for n, prediction in enumerate(_ridge(part, rest, *at, strengths=_STRENGTHS)):
+        for n, prediction in enumerate(method(part, rest, *at, _STRENGTHS)):
             errors[n, block] = part.fine[block] - prediction
     scores = [gaussian_crps(each, each.square().mean(0).sqrt()) for each in torch.as_tensor(errors)]
     return _STRENGTHS[int(np.argmin(scores))]
