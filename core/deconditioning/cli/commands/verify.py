@@ -1,16 +1,14 @@
 """``deconditioning verify``: scores of a downscaled series against its truth, beside interpolation and other files."""
 
 import argparse
-import csv
-import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deconditioning.cli.document import Result, check_writable, document, table, write, write_bytes
 from deconditioning.cli.options import add_output_options
+from deconditioning.cli.predictions import csv_of, opened
 from deconditioning.cli.talk import say
 from deconditioning.errors import InputError
-from deconditioning.wording import table_cell
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -54,13 +52,13 @@ def run(options: argparse.Namespace) -> None:
     if name in references:
         raise InputError(f"`{name}` is the name of the prediction itself: give the other file a different name.")
     truth = None if options.truth is None else _variable(options.truth, options.variable)
-    prediction = _opened(options.input)
+    prediction = opened(options.input)
     if options.member:
         prediction = _of_member(prediction, options.member)
-    series = verified(prediction, truth, {key: _opened(path) for key, path in references.items()}, name)
+    series = verified(prediction, truth, {key: opened(path) for key, path in references.items()}, name)
     result = verify(series, options.above)
     if options.table:
-        write_bytes(options.table, _csv(result.rows()).encode())
+        write_bytes(options.table, csv_of(result.rows()).encode())
     if options.maps:
         result.maps().to_netcdf(options.maps, engine="h5netcdf")
     if not options.quiet:
@@ -90,19 +88,8 @@ def _of_member(dataset: "xr.Dataset", label: str) -> "xr.Dataset":
     return dataset.isel({dims[0]: labels.index(label)})
 
 
-def _opened(path: str) -> "xr.Dataset":
-    import xarray as xr
-
-    if not Path(path).exists():
-        raise InputError(f"{path} does not exist: give a NetCDF file or a Zarr store.")
-    try:
-        return xr.open_zarr(path) if Path(path).is_dir() else xr.open_dataset(path, engine="h5netcdf")
-    except Exception as error:
-        raise InputError(f"{path} cannot be read ({error}): give a NetCDF-4 file or a Zarr store.") from None
-
-
 def _variable(path: str, name: str | None) -> "xr.DataArray":
-    dataset = _opened(path)
+    dataset = opened(path)
     fields = [str(each) for each in dataset if dataset[each].ndim >= 2 and not str(each).endswith("_bnds")]
     if name is None and len(fields) == 1:
         (name,) = fields
@@ -110,14 +97,6 @@ def _variable(path: str, name: str | None) -> "xr.DataArray":
         missing = "several fields" if name is None else f"no field `{name}`"
         raise InputError(f"{path} has {missing} ({', '.join(fields)}): choose one with --variable.")
     return dataset[name]
-
-
-def _csv(rows: list[dict[str, Any]]) -> str:
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(row | {"prediction": table_cell(row["prediction"])} for row in rows)
-    return stream.getvalue()
 
 
 def _printed(result: "Verification") -> str:
