@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.datasets.entries import find
-from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.source import Source, open_source, stored_uploads
 from deconditioning.engine.visitors.uploads import UPLOAD
 from deconditioning.errors import InputError
@@ -40,6 +40,9 @@ _SERIES = ("era5-uk", "made-up-region")
 _BLOCKS = (2, 4, 8, 16)
 #: The option for all members of an ensemble.
 _ALL = "All members"
+#: Warps of the target, and those that only a series from cells alone has.
+_WARPS = {AUTO: "Chosen", "none": "None", "box-cox": "Power (Box-Cox)"}
+_WARPS_OF_CELLS = {"log": "Logarithm", "logit": "Logit, between two limits"}
 #: Values of all times and pixels that the page computes; more go through the command.
 _MOST_VALUES = 3_000_000
 
@@ -51,6 +54,7 @@ class Choice:
     ``pair`` are the lower and the upper variable where both are downscaled together; ``target`` is the one shown.
     ``select`` is the index along each further dimension, such as a level or a member; without one of the members, all
     are downscaled. ``stations`` is the key of a table of stations, ``column`` that of its values; "" for none.
+    ``warp`` is that of the target, "auto" for the one that is best where it cannot be negative.
     """
 
     key: str
@@ -64,6 +68,7 @@ class Choice:
     select: tuple[tuple[str, int], ...] = ()
     stations: str = ""
     column: str = ""
+    warp: str = AUTO
 
     @property
     def source(self) -> Source:
@@ -133,9 +138,10 @@ def choose() -> Choice:
     predictors = _predictors(fields, others)
     select = _select(fields, (target, *pair, *predictors, *covariates), not (pair or predictors))
     stations = ("", "") if pair else choose_stations()
+    warp = AUTO if pair else _warp(bool(archive))
     put_into_link(*(each for each in (key, stations[0]) if each.startswith(UPLOAD)))
     return Choice(
-        key, target, covariates, block, min(first, last), bool(archive), predictors, pair, select, *stations
+        key, target, covariates, block, min(first, last), bool(archive), predictors, pair, select, *stations, warp
     )  # fmt: skip
 
 
@@ -175,6 +181,20 @@ def _pair(fields: Fields, targets: list[str], target: str) -> tuple[str, ...]:
         "upper one, in means, quantiles and draws. *Target* chooses which of them is shown.",
     )  # fmt: skip
     return pairs[0] if together else ()
+
+
+def _warp(archive: bool) -> str:
+    """The warp of the target: with an archive roots, from cells alone also those that the command has."""
+    warps = _WARPS if archive else _WARPS | _WARPS_OF_CELLS
+    offer_only("p-warp", list(warps))
+    return str(
+        widgets.selectbox(
+            "Warp of the target", list(warps), key="p-warp", format_func=warps.__getitem__,
+            help="The scale on which the target is modelled, so that rain or wind is never negative. Chosen: with an "
+            "archive roots are tried on left-out blocks of time for targets that cannot be negative; from cells alone "
+            "there is none.",
+        )
+    )  # fmt: skip
 
 
 def _predictors(fields: Fields, names: list[str]) -> tuple[str, ...]:
@@ -245,7 +265,7 @@ def _downscaled(choice: Choice) -> dict[str, Shown]:
     if members:
         return {choice.target: _of_all_members(choice, source, spec, times)}
     series = read_series(source, spec, fields_of, times)
-    settings = DownscaleSettings(model="area_to_point_gp")
+    settings = DownscaleSettings(model="area_to_point_gp", warp=choice.warp)
     if not choice.archive:
         return {choice.target: _shown(downscale_series(series, settings), None)}
     predictors = read_predictors(source, spec, fields_of, times, choice.predictors, series)
@@ -266,7 +286,8 @@ def _of_all_members(choice: Choice, source: Source, spec: DownscalingSpec, times
     training = None
     if choice.archive:
         training = read_training(ensemble.pooled, fields_of(choice.key), [f"#0/#{choice.first - 1}"])
-    result = downscale_ensemble(ensemble, DownscaleSettings(model="area_to_point_gp"), training=training)
+    settings = DownscaleSettings(model="area_to_point_gp", warp=choice.warp)
+    result = downscale_ensemble(ensemble, settings, training=training)
     shown = _shown(further_member(ensemble, result), training)
     return replace(shown, members=result.members)
 

@@ -15,6 +15,8 @@ from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
 from deconditioning.figures.studies.period import Sheet, maps_in_step, sheet_of
 from deconditioning.period.series import Series
+from deconditioning.period.statistics import period_draws
+from deconditioning.wording import number
 from pages.kit.chart.flip_book import flip
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.chart.prepared import prepare
@@ -26,7 +28,10 @@ from pages.kit.record import record_figure
 from pages.period.controls import Choice, Shown
 
 #: The book of the fields, whose clock the sd goes by, and its maps' titles.
-_FIELDS, TITLES = "p-book", {"coarse": "Coarse values", "mean": "Posterior mean", "truth": "Truth"}
+_FIELDS, TITLES = (
+    "p-book",
+    {"coarse": "Coarse values", "mean": "Posterior mean", "drawn": "A possible series", "truth": "Truth"},
+)
 _SD = "Uncertainty: 2 sd"
 #: Bytes of a book that go to the browser at most, as values; longer series skip times.
 _MOST_VALUES = 4_000_000
@@ -47,11 +52,21 @@ class _Books:
 
 def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     """The books: fields on one scale, and the sd on its own."""
-    difference = widgets.toggle(
-        "Anomaly", value=False, key="p-difference",
-        help="Each map minus its own mean over the period: shows changes in time instead of the mean pattern.",
-    )  # fmt: skip
-    books = _books(choice, shown, bool(difference))
+    left, right = st.columns(2)
+    with left:
+        difference = widgets.toggle(
+            "Anomaly", value=False, key="p-difference",
+            help="Each map minus its own mean over the period: shows changes in time instead of the mean pattern.",
+        )  # fmt: skip
+    drawn = False
+    if shown.result.residuals is not None:
+        with right:
+            drawn = widgets.toggle(
+                "A possible series", value=False, key="p-drawn",
+                help="One joint draw in space and time beside the mean: a field as rough as the truth, whose errors "
+                "last as long as they do. None of its details is certain.",
+            )  # fmt: skip
+    books = _books(choice, shown, bool(difference), bool(drawn))
     sheet = books.sheet
     with st.container(key="lab-books-period"):  # a map of the sd is as wide as one of the fields, and as far away
         left, _, right = st.columns([sheet.shape[1], sheet.gap, sheet.width], gap=None)
@@ -65,8 +80,9 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     series = shown.result.series
     skipped = f" Every {books.step}th of {len(series)} times is shown." if books.step > 1 else ""
     st.caption(
-        f"{_extent(series.problem.grid)}Click on a map to see the time series there. The space bar plays and pauses, "
-        f"the arrow keys step. Units: {plain(series.problem.units) or 'as given'}; grey: missing.{skipped}"
+        f"{_extent(series.problem.grid, choice.block)}Click on a map to see the time series there. The space bar "
+        f"plays and pauses, the arrow keys step. Units: {plain(series.problem.units) or 'as given'}; grey: missing."
+        f"{skipped}"
     )
 
 
@@ -76,21 +92,27 @@ def _record(first: tuple[Panel, ...]) -> None:
         record_figure(f"map-{panel.key}", prepare(field_map(panel, dark=is_dark(), height=380)))
 
 
-def _extent(grid: Grid) -> str:
-    """Where the map lies and how wide it is; empty where places are not known by latitude and longitude."""
+def _extent(grid: Grid, block: int) -> str:
+    """Where the map lies and how wide it is, and a cell of ``block`` pixels each way; empty where places are not known
+    by latitude and longitude.
+    """
     if grid.kind != "latlon":
         return ""
     south, north = (latitude_words(float(at), None) for at in (grid.latitude.min(), grid.latitude.max()))
     west, east = (longitude_words(float(at), None) for at in (grid.x.min(), grid.x.max()))
-    return f"The maps reach from {south} to {north} and from {west} to {east}. "
+    wide = " by ".join(f"{number(block * float(np.median(np.abs(np.diff(axis)))))}°" for axis in (grid.y, grid.x))
+    return f"The maps reach from {south} to {north} and from {west} to {east}. A cell is {wide} large. "
 
 
 @st.cache_data(show_spinner=False, max_entries=8)
-def _books(choice: Choice, _shown: Shown, difference: bool) -> _Books:
+def _books(choice: Choice, _shown: Shown, difference: bool, drawn: bool) -> _Books:
     series, result = _shown.result.series, _shown.result
     step = max(1, -(-3 * len(series) * series.problem.grid.area.size // _MOST_VALUES))
     times = list(range(0, len(series), step))
     frames = {"coarse": _coarse(series, times), "mean": result.means[times]}
+    if drawn:
+        (draw, _), *_ = period_draws(result, 1, series.problem.spec.seed)
+        frames["drawn"] = np.stack([series.problem.on_grid(draw[time]) for time in times])
     if series.fine is not None:
         frames["truth"] = np.stack([series.fine(time) for time in times])
     if difference:
@@ -103,12 +125,19 @@ def _books(choice: Choice, _shown: Shown, difference: bool) -> _Books:
     grid, when, quantity = series.problem.grid, series.labels[0], series.problem.long_name
     named = replace(scale, name=f"{quantity}, anomaly" if difference else quantity)
     first = [Panel(name, f"{TITLES[name]}, {when}", values[0], grid, named) for name, values in frames.items()]
+    measured = series.problem.stations
+    stations = None if measured is None else (measured.measured.latitude, measured.measured.longitude)
     first.append(Panel("sd", f"{_SD}, {when}", sd[0], grid, replace(wide, name=f"2 sd of {quantity}")))
     return _Books(
-        maps_in_step({TITLES[name]: values for name, values in frames.items()}, grid, scale, len(frames)),
-        maps_in_step({_SD: sd}, grid, wide, 1), tuple(frames),
-        sheet_of(frames, len(frames)), tuple(series.labels[time] for time in times), step, tuple(first),
+        maps_in_step({TITLES[name]: values for name, values in frames.items()}, grid, scale, len(frames), stations),
+        maps_in_step({_SD: sd}, grid, wide, 1, stations), tuple(frames),
+        sheet_of(frames, len(frames)), tuple(_clock(series, time) for time in times), step, tuple(first),
     )  # fmt: skip
+
+
+def _clock(series: Series, time: int) -> str:
+    """What the player calls a time."""
+    return series.labels[time] if series.dates[time] is None else f"{series.labels[time]} UTC"
 
 
 def one_map(panel: Panel, group: str) -> None:

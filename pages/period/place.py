@@ -13,12 +13,16 @@ from deconditioning.figures.studies.period import date_ticks
 from deconditioning.metrics.intervals import width_verdict
 from deconditioning.period.correlation import days_of
 from deconditioning.period.series import Series
+from deconditioning.wording import number
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
 from pages.kit.state import show_as
 from pages.period.controls import Shown
+
+#: Share of the squared error that is the mean error from which a band is too narrow because of that.
+_LASTS = 0.25
 
 
 def choose(series: Series) -> tuple[int, int]:
@@ -92,17 +96,28 @@ def show(shown: Shown, place: tuple[int, int]) -> None:
         )
     if "truth" in lines:
         inside = float(np.mean((low <= lines["truth"]) & (lines["truth"] <= high)))
+        verdict = _verdict(inside, lines["truth"] - mean, series.problem.units)
         st.caption(
             f"The ring on the maps marks this place. The band contains the truth at {100 * inside:.0f} % of the "
-            f"times{_over_all(shown)}{_verdict(inside)}. The coarse value is the mean of the cell around it. "
+            f"times{_over_all(shown)}{verdict}. The coarse value is the mean of the cell around it. "
             f"Units: {plain(series.problem.units)}."
         )
 
 
-def _verdict(inside: float) -> str:
-    """What follows for the band at a place."""
+def _verdict(inside: float, error: np.ndarray, units: str) -> str:
+    """What follows for the band at a place, and why, if ``error`` (T,), truth − mean, shows it."""
     verdict = width_verdict(inside)
-    return "" if verdict == "about right" else f". So it is {verdict} here"
+    if verdict == "about right":
+        return ""
+    bias, share = float(error.mean()), float(error.mean() ** 2 / (error**2).mean())
+    if share < _LASTS or inside > 0.95:
+        return f". So it is {verdict} here"
+    side = "warmer" if units in ("K", "degC") else "higher"
+    side = side if bias > 0 else {"warmer": "colder", "higher": "lower"}[side]
+    return (
+        f". So it is {verdict} here, because the error lasts: on average the truth is "
+        f"{number(abs(bias), 2)} {plain(units)} {side} than the mean"
+    )
 
 
 def _over_all(shown: Shown) -> str:

@@ -27,6 +27,7 @@ PRESETS = keeping(
         "p-column",
         "p-along",
         "p-line",
+        "p-drawn",
     ),
     Preset(
         "Without the archive",

@@ -106,16 +106,15 @@ def _record(verification: Verification, units: str) -> None:
 def table(shown: Shown) -> None:
     """Scores of the map, interpolation and other methods over all pixels and times, where the truth is known."""
     assert shown.verification is not None
-    columns = ["", *_COLUMNS.values()]
-    rows = [dict(zip(columns, row, strict=True)) for row in _rows(shown.verification)]
-    formats = {label: st.column_config.TextColumn(alignment="right") for label in _COLUMNS.values()}
-    st.dataframe(rows, hide_index=True, column_config=formats, placeholder=MISSING)
     units = plain(shown.result.series.problem.units)
+    labels = [f"{label} ({units})" if units and name in ("rmse", "crps") else label for name, label in _COLUMNS.items()]
+    rows = [dict(zip(["", *labels], row, strict=True)) for row in _rows(shown.verification)]
+    formats = {label: st.column_config.TextColumn(alignment="right") for label in labels}
+    st.dataframe(rows, hide_index=True, column_config=formats, placeholder=MISSING)
     st.caption(
-        f"Over all pixels of all times, weighted by area; RMSE and CRPS in {units}. {OWN}: the maps above. BCSD adds "
-        "the coarse anomaly to the fine climatology of the archive; ridge regression, analogs and the random forest "
-        "predict the rest from the cells. Size of changes: the root mean square change from one time to the next, "
-        "divided by that of the truth."
+        f"Over all pixels of all times, weighted by area. {OWN}: the maps above. BCSD adds the coarse anomaly to the "
+        "fine climatology of the archive; ridge regression, analogs and the random forest predict the rest from the "
+        "cells. Size of changes: the root mean square change from one time to the next, divided by that of the truth."
     )
 
 

@@ -1,13 +1,17 @@
 """Page Period in AppTest: it opens on a finished example, an archive makes it better, and each view shows something."""
 
+import json
 import re
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from deconditioning.datasets.entries import find
+from deconditioning.figures.style import uncompacted
 from pages.kit.chart import flip_book
 from pages.kit.record import Control
+from pages.period.place import _verdict
 from pages.period.presets import PRESETS
 from pages.period.words import OWN
 from tests.pages.conftest import session
@@ -41,7 +45,9 @@ def control(default: int, *offered: int) -> Control:
 def scores(page: AppTest) -> dict[str, dict[str, float]]:
     table = page.dataframe[0].value
     return {
-        row.pop(""): {name: float(str(value).removesuffix(" %")) for name, value in row.items() if value}
+        row.pop(""): {
+            name.partition(" (")[0]: float(str(value).removesuffix(" %")) for name, value in row.items() if value
+        }
         for row in table.to_dict("records")
     }
 
@@ -101,6 +107,17 @@ def test_rain_is_never_negative() -> None:
     assert "modelled by the Box-Cox warp" in said and "The band contains the truth" in said
 
 
+def test_a_warp_can_be_chosen_or_left_out() -> None:
+    rain = {"p-data": find("made-up-region").title, "p-first": "470", "p-target": "daily rain"}
+    made = session("period", **rain, **{"p-warp": "None"})
+    assert not made.exception and not made.error and made.selectbox(key="p-warp").value == "none"
+    assert "Box-Cox" not in captions(made)
+    made.toggle(key="p-archive").set_value(False)
+    made.selectbox(key="p-warp").set_value("box-cox").run()
+    assert not made.exception and not made.error and "as requested" in captions(made)
+    assert "log" in made.selectbox(key="p-warp").options or "Logarithm" in made.selectbox(key="p-warp").options
+
+
 def test_it_offers_only_cells_of_which_there_are_enough(page: AppTest) -> None:
     assert page.select_slider(key="p-block").options == ["2", "4", "8"]
     asked = session("period", **FEW, **{"p-block": "16"})
@@ -149,6 +166,30 @@ def test_only_clicks_inside_the_picture_are_heard(sent: object, heard: list, mon
     clicks: list = []
     flip_book._hear("p-book", lambda x, y: clicks.append((x, y)))
     assert clicks == heard
+
+
+def test_a_possible_series_is_a_joint_draw_beside_the_mean() -> None:
+    """It differs from the mean, and averaged over the cells it is the coarse field, as every draw is."""
+    page = opened()
+    assert "A cell is 2° by 2° large" in captions(page)
+    page.toggle(key="p-drawn").set_value(True).run()
+    assert not page.exception
+    seen = page.session_state["_seen"].figures
+    fields = {}
+    for name in ("mean", "drawn"):
+        trace = json.loads(seen[f"map-{name}"].text)["data"][0]
+        fields[name] = np.array(uncompacted(trace["z"]), dtype=float).reshape(4, 8, 6, 8)
+    away = fields["drawn"] - fields["mean"]
+    assert 0.05 < np.sqrt(np.mean(away**2)) < 2 and np.abs(away.mean((1, 3))).max() < 0.2
+
+
+def test_a_band_that_is_too_narrow_says_why_if_the_error_lasts() -> None:
+    rng = np.random.default_rng(0)
+    assert _verdict(0.95, rng.normal(size=50) + 3, "K") == ""
+    assert _verdict(0.7, rng.normal(size=50), "K") == ". So it is too narrow here"
+    said = _verdict(0.7, rng.normal(size=500) - 1.5, "K")
+    assert "because the error lasts" in said and said.endswith("K colder than the mean")
+    assert _verdict(0.7, rng.normal(size=500) + 1.5, "mm").endswith("mm higher than the mean")
 
 
 def test_its_tools_are_those_of_the_other_pages() -> None:

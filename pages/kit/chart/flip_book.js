@@ -114,6 +114,16 @@ const drawCities = (book, context, width, height) => {
   }
 };
 
+// Where stations stand: a small dot of two colours.
+const drawDots = (book, context, width, height) => {
+  for (const [x, y] of book.dots || []) for (const [colour, thick] of book.ink) {
+    context.fillStyle = colour;
+    context.beginPath();
+    context.arc(x * width, y * height, (1 + 0.6 * thick) * devicePixelRatio, 0, 2 * Math.PI);
+    context.fill();
+  }
+};
+
 // Where a place is marked: a ring of two colours, to be seen on any map.
 const drawMarks = (book, context, width, height) => {
   for (const [x, y] of book.marks || []) for (const [colour, thick] of book.ink) {
@@ -147,6 +157,7 @@ const paint = book => {
     context.translate(left - boxes[i][0] * sheet[0], top - boxes[i][1] * sheet[1]);
     context.drawImage(book.small, 0, 0, ...sheet);
     drawCoast(book, context, ...sheet);
+    drawDots(book, context, ...sheet);
     drawCities(book, context, ...sheet);
     drawMarks(book, context, ...sheet);
     context.restore();

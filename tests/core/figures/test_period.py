@@ -73,12 +73,15 @@ def test_ticks_of_time_are_dates_of_the_axis_they_stand_on() -> None:
     assert date_ticks([None, None], np.arange(2.0)) == {}
 
 
-def test_cities_of_a_sheet_stand_on_its_first_map() -> None:
+def test_cities_and_stations_of_a_sheet_stand_on_every_map() -> None:
     grid = make_grid("latlon", np.arange(50.0, 56.0, 0.5), np.arange(-6.0, 2.0, 0.5))
     frames = {name: np.zeros((1, *grid.shape)) for name in ("coarse", "mean")}
-    book = maps_in_step(frames, grid, SCALE, 2)
-    (name, x, y), *_ = book["cities"]
-    left, top, width, height = book["maps"][0]
-    assert name == "London" and len(book["maps"]) == 2
-    np.testing.assert_allclose((x - left) / width, (-0.13 + 6.25) / 8, atol=1e-3)
-    np.testing.assert_allclose((y - top) / height, (55.75 - 51.51) / 6, atol=1e-3)
+    book = maps_in_step(frames, grid, SCALE, 2, (np.array([51.51, 54.0]), np.array([-0.13, 359.0])))
+    london = [place for name, *place in book["cities"] if name == "London"]
+    assert len(london) == len(book["maps"]) == 2 and len(book["dots"]) == 4
+    for (x, y), dot, (left, top, width, height) in zip(london, book["dots"][::1], book["maps"], strict=False):
+        np.testing.assert_allclose((x - left) / width, (-0.13 + 6.25) / 8, atol=1e-3)
+        np.testing.assert_allclose((y - top) / height, (55.75 - 51.51) / 6, atol=1e-3)
+        assert min(np.hypot(x - u, y - v) for u, v in book["dots"]) < 1e-3 and len(dot) == 2
+    assert sum(abs((u - left) / width - 5.25 / 8) < 1e-3 for u, _ in book["dots"]) == 1  # at 1° W on the last map
+    assert maps_in_step(frames, grid, SCALE, 2)["dots"] == []

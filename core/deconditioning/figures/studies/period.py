@@ -12,6 +12,7 @@ from deconditioning.fields.times import MONTHS, text_of
 from deconditioning.figures.colours import colour_scale
 from deconditioning.figures.flip_book import coded, colour_table, outline
 from deconditioning.figures.map_panel import MapScale
+from deconditioning.figures.projection import frame
 from deconditioning.figures.style import MISSING, Figure, axis, compact, layout, literal
 from deconditioning.wording import number
 
@@ -83,11 +84,15 @@ def sheet_of(frames: Mapping[str, np.ndarray], columns: int) -> Sheet:
     return Sheet(height, width, len(frames), columns)
 
 
-def maps_in_step(frames: Mapping[str, np.ndarray], grid: Grid, scale: MapScale, columns: int) -> dict[str, Any]:
+def maps_in_step(
+    frames: Mapping[str, np.ndarray], grid: Grid, scale: MapScale, columns: int,
+    stations: tuple[np.ndarray, np.ndarray] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """A flip book of several maps on one `Sheet`, all on one scale and at the same time, with coastlines.
 
     ``frames`` : title → (T, H, W). The result is what `pages.kit.chart.flip_book` takes, ``beyond`` in it whether
-    values lie below and above the scale; cities stand on the first map.
+    values lie below and above the scale; cities stand on every map, and as ``dots`` the ``stations``, by latitude and
+    longitude (S,).
     """
     sheet = sheet_of(frames, columns)
     whole = np.zeros((len(next(iter(frames.values()))), *sheet.shape), dtype=np.uint8)
@@ -104,8 +109,18 @@ def maps_in_step(frames: Mapping[str, np.ndarray], grid: Grid, scale: MapScale, 
         "label": scale.label, "colours": [*_MISSING_RGB, *colour_table(scale)], "ink": line["ink"],
         "coast": sheet.on_each(line["coast"]), "aspect": round(stretch * sheet.shape[0] / sheet.shape[1], 4),
         "maps": sheet.boxes(), "titles": list(frames),
-        "cities": [[name, *sheet.on_each([[x, y]])[0]] for name, x, y in line["cities"]],
+        "cities": [[name, *place] for name, x, y in line["cities"] for place in sheet.on_each([[x, y]])],
+        "dots": [] if stations is None else sheet.on_each([[*place] for place in _in_frame(grid, *stations)]),
     }  # fmt: skip
+
+
+def _in_frame(grid: Grid, latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
+    """(S, 2) places in shares of the map's width and height, from its upper left corner; none on curvilinear grids."""
+    if grid.kind == "curvilinear":
+        return np.empty((0, 2))
+    west, east, south, north = frame(grid)
+    y, x = grid.native(latitude, longitude)
+    return np.stack([(x - west) / (east - west), (north - y) / (north - south)], axis=1)
 
 
 def date_ticks(dates: Sequence[Any], days: np.ndarray, most: int = 6) -> dict[str, Any]:
