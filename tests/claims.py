@@ -583,6 +583,17 @@ def _period_cell(labels: list[str], column: str) -> str | None:
     return f"{found['yardstick' if column == 'BCSD' else 'ours']:.3f}"
 
 
+def _peers_cell(labels: list[str], column: str) -> str | None:
+    own = {"change of draws": "tendency_of_draws", "change of the mean": "tendency"}.get(column)
+    method = "archive" if own else {"quantile mapping": "quantile delta mapping"}.get(column, column)
+    found = next(
+        (each for each in rows("period") if (each["size"], each["more"]["method"]) == (labels[0], method)), None
+    )
+    if found is None:
+        return None
+    return f"{found['more'][own]:.2f}" if own else f"{found['ours']:.3f}"
+
+
 def _statistic_cell(labels: list[str], column: str) -> str | None:
     name = {"times above": "above", "times below": "below"}.get(column, column)
     method = {"an archive": "archive"}.get(labels[1], labels[1])
@@ -734,6 +745,7 @@ TABLES = (
     Table(BENCHMARKS, "| field | cells and stations", _network_cell),
     Table(BENCHMARKS, "| temperature | stations", _measured_cell),
     Table("docs/period.md", "| series | BCSD", _period_cell),
+    Table("docs/period.md", "| series | quantile mapping", _peers_cell),
     Table("docs/period.md", "| series | from |", _statistic_cell),
 )
 

@@ -21,7 +21,7 @@ from pages.kit.layout.theme import is_dark
 from pages.kit.state import show_as
 from pages.period.controls import Shown
 
-#: Share of the squared error that is the mean error from which a band is too narrow because of that.
+#: Share of the squared error above which what it is made of is the reason for a band that is too narrow.
 _LASTS = 0.25
 
 
@@ -96,7 +96,7 @@ def show(shown: Shown, place: tuple[int, int]) -> None:
         )
     if "truth" in lines:
         inside = float(np.mean((low <= lines["truth"]) & (lines["truth"] <= high)))
-        verdict = _verdict(inside, lines["truth"] - mean, series.problem.units)
+        verdict = _verdict(inside, lines["truth"], mean, series.problem.units)
         st.caption(
             f"The ring on the maps marks this place. The band contains the truth at {100 * inside:.0f} % of the "
             f"times{_over_all(shown)}{verdict}. The coarse value is the mean of the cell around it. "
@@ -104,20 +104,28 @@ def show(shown: Shown, place: tuple[int, int]) -> None:
         )
 
 
-def _verdict(inside: float, error: np.ndarray, units: str) -> str:
-    """What follows for the band at a place, and why, if ``error`` (T,), truth − mean, shows it."""
+def _verdict(inside: float, truth: np.ndarray, mean: np.ndarray, units: str) -> str:
+    """What follows for the band at a place, and why, if ``truth`` and ``mean`` (T,) show it."""
     verdict = width_verdict(inside)
     if verdict == "about right":
         return ""
-    bias, share = float(error.mean()), float(error.mean() ** 2 / (error**2).mean())
-    if share < _LASTS or inside > 0.95:
-        return f". So it is {verdict} here"
-    side = "warmer" if units in ("K", "degC") else "higher"
-    side = side if bias > 0 else {"warmer": "colder", "higher": "lower"}[side]
-    return (
-        f". So it is {verdict} here, because the error lasts: on average the truth is "
-        f"{number(abs(bias), 2)} {plain(units)} {side} than the mean"
-    )
+    why = _why(truth, mean, units) if verdict.endswith("narrow") else ""
+    return f". So it is {verdict} here{why}"
+
+
+def _why(truth: np.ndarray, mean: np.ndarray, units: str) -> str:
+    """The part of the errors that is the same at all times, or that goes with the mean, if it is large."""
+    error, bias = truth - mean, float((truth - mean).mean())
+    if bias**2 > _LASTS * float((error**2).mean()):
+        warm = ("colder", "warmer") if units in ("K", "degC") else ("lower", "higher")
+        side = warm[bias > 0]
+        return f", because the error lasts: on average the truth is {number(abs(bias), 2)} {plain(units)} {side}"
+    spreads = float(truth.std()), float(mean.std())
+    if min(spreads) > 0 and error.std() > 0 and np.corrcoef(error, mean)[0, 1] ** 2 > _LASTS:
+        more = "more" if np.corrcoef(error, mean)[0, 1] > 0 else "less"
+        says = " instead of ".join(number(each, 2) for each in spreads)
+        return f", because the truth varies {more} in time than the mean: its sd is {says} {plain(units)}"
+    return ""
 
 
 def _over_all(shown: Shown) -> str:

@@ -183,13 +183,18 @@ def test_a_possible_series_is_a_joint_draw_beside_the_mean() -> None:
     assert 0.05 < np.sqrt(np.mean(away**2)) < 2 and np.abs(away.mean((1, 3))).max() < 0.2
 
 
-def test_a_band_that_is_too_narrow_says_why_if_the_error_lasts() -> None:
+def test_a_band_that_is_too_narrow_says_why_if_the_errors_show_it() -> None:
     rng = np.random.default_rng(0)
-    assert _verdict(0.95, rng.normal(size=50) + 3, "K") == ""
-    assert _verdict(0.7, rng.normal(size=50), "K") == ". So it is too narrow here"
-    said = _verdict(0.7, rng.normal(size=500) - 1.5, "K")
-    assert "because the error lasts" in said and said.endswith("K colder than the mean")
-    assert _verdict(0.7, rng.normal(size=500) + 1.5, "mm").endswith("mm higher than the mean")
+    mean, error = 280 + 3 * rng.normal(size=500), 0.5 * rng.normal(size=500)
+    assert _verdict(0.95, mean + error, mean, "K") == ""
+    assert _verdict(0.7, mean + error, mean, "K") == ". So it is too narrow here"
+    colder = _verdict(0.7, mean + error - 1.5, mean, "K")
+    assert "because the error lasts" in colder and colder.endswith("the truth is 1.5 K colder")
+    assert _verdict(0.7, mean + error + 1.5, mean, "mm").endswith("mm higher")
+    wide = _verdict(0.7, 280 + 1.4 * (mean - 280) + error, mean, "K")
+    assert "because the truth varies more in time than the mean: its sd is 4" in wide
+    assert "varies less" in _verdict(0.7, 280 + 0.6 * (mean - 280) + error, mean, "K")
+    assert _verdict(1.0, mean, mean + 0.1, "K") == ". So it is too wide here"
 
 
 def test_its_tools_are_those_of_the_other_pages() -> None:
