@@ -124,13 +124,8 @@ def learn_button(
     busy = is_busy(current_run())
     pressed = st.button("Learn hyperparameters", type="primary", width="stretch", disabled=busy, key="learn")
     start = spec_to_settings(settings, spec).replace(learn=True, seed=choice.spec.seed, **how)
-    if (seconds := _last_seconds(choice)) is None:
-        show_duration("Learning", about_seconds(problem, start))
-    else:
-        st.caption(f"Learning took {duration(seconds)} last time.")
-    stored = stored_model(choice, settings)
-    if stored is not None and (stored.kernel, stored.noise) == (spec.kernel, spec.noise):
-        st.caption("The sliders are at learned values. Move one first to see what learning changes.")
+    if not busy:  # else the panel of the run tells more
+        _show_before(choice, problem, settings, spec, start)
     if not pressed:
         return
     quantity = (problem.long_name or choice.spec.target).replace("_", " ")
@@ -146,6 +141,19 @@ def learn_button(
         f"{spec.model.title}: {quantity}, {title_of(choice.source.fields)}",
     )
     begin_run(task)
+
+
+def _show_before(
+    choice: Choice, problem: DownscalingProblem, settings: DownscaleSettings, spec: ModelSpec, start: DownscaleSettings
+) -> None:  # fmt: skip
+    """How long learning takes, and whether it has anything to change."""
+    if (seconds := _last_seconds(choice)) is None:
+        show_duration("Learning", about_seconds(problem, start))
+    else:
+        st.caption(f"Learning took {duration(seconds)} last time.")
+    stored = stored_model(choice, settings)
+    if stored is not None and (stored.kernel, stored.noise) == (spec.kernel, spec.noise):
+        st.caption("The sliders are at learned values. Move one first to see what learning changes.")
 
 
 def _last_seconds(choice: Choice) -> float | None:
@@ -220,8 +228,11 @@ def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, requeste
             _picture_so_far(rows, choice, problem, spec, _same_problem(run, choice))
             trace_charts(rows)
 
+        expected = None
+        if _same_problem(run, choice):
+            expected = about_seconds(problem, DownscaleSettings.from_dict(run.spec.settings["settings"]))
         with next_to_picture():
-            follow(run, draw)
+            follow(run, draw, expected_s=expected)
         return
     _take_over(run, choice, problem, spec, requested_warp)
     _ended(run, problem)
