@@ -69,10 +69,11 @@ EVERY = {"every": True, "few": False}
 def _hold(start: Start) -> tuple[str, ...] | None:
     names = {
         "none": "σ² and ς² are learned",
-        "point_noise": "σ² is learned, ς² is fixed",
+        "point_noise": "σ² learned, ς² fixed",
         "both": "σ² and ς² are fixed",
     }
-    return default_or_choice(_LEARNING.hold, _HOLD, names, start.hold)
+    earlier = {"σ² is learned, ς² is fixed": names["point_noise"]}
+    return default_or_choice(_LEARNING.hold, _HOLD, names, start.hold, earlier)
 
 
 def _every_pixel(start: Start) -> bool | None:
@@ -84,9 +85,10 @@ def _integrate(problem: DownscalingProblem, model: NamedModel) -> bool | None:
     """Whether hyperparameters are integrated out; no question where the cells are many."""
     if len(problem.data.targets) >= INTEGRATED or not model.on_bags:
         return None
-    names = {"integrated": "averaged over their posterior", "one": "the most probable ones"}
+    names = {"integrated": "averaged over", "one": "the most probable"}
+    earlier = {"averaged over their posterior": names["integrated"], "the most probable ones": names["one"]}
     default = model.start(problem.matched).integrate
-    return default_or_choice(_LEARNING.integrate, {"integrated": True, "one": False}, names, default)
+    return default_or_choice(_LEARNING.integrate, {"integrated": True, "one": False}, names, default, earlier)
 
 
 def _average(problem: DownscalingProblem, model: NamedModel) -> bool:

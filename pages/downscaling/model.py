@@ -34,7 +34,7 @@ from pages.downscaling.essentials import (
     three_digits,
 )
 from pages.downscaling.footprints.noises import tau_sliders, tau_values
-from pages.kit.controls.default_or_choice import OWN, default_or_choice, default_words
+from pages.kit.controls.default_or_choice import OWN, default_or_choice, take_earlier_words
 from pages.kit.controls.essential import aside, group
 from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import plain
@@ -79,8 +79,10 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
     if model.uses("inducing"):
         changes["inducing"] = control(_MODEL.inducing.inner)
     with group("Kernel families"):
-        usual_word = default_words(OFFERED[model.start(problem.matched).spatial])
-        spatial = _family(_MODEL.spatial.inner, {OWN: usual_word, **OFFERED})
+        own = model.start(problem.matched).spatial
+        others = {name: title for name, title in OFFERED.items() if name != own}
+        take_earlier_words(_MODEL.spatial.key, {})
+        spatial = _family(_MODEL.spatial.inner, {OWN: OFFERED[own], **others})
         changes["spatial"] = None if spatial == OWN else spatial
         if model.has_covariate_kernel:
             changes["kernel"] = _family(_MODEL.kernel.inner, OFFERED)
@@ -100,20 +102,18 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
 def _local_scale(problem: DownscalingProblem, model: NamedModel) -> bool | None:
     """Whether the sd varies from place to place; no question where it can't."""
     offered = problem.spec.coordinates and model.has_local_scale(problem.matched)
-    names = {"varies": "varies from place to place", "plain": "as the kernel has it"}
-    values = {"varies": True, "plain": False}
-    return (
-        default_or_choice(_MODEL.local_scale, values, names, model.start(problem.matched).local_scale)
-        if offered
-        else None
-    )
+    names = {"varies": "varies in space", "plain": "as the kernel has it"}
+    values, earlier = {"varies": True, "plain": False}, {"varies from place to place": names["varies"]}
+    own = model.start(problem.matched).local_scale
+    return default_or_choice(_MODEL.local_scale, values, names, own, earlier) if offered else None
 
 
 def _local_slopes(problem: DownscalingProblem, model: NamedModel, structure: Any) -> bool | None:
     """Whether slopes of the covariates vary from place to place; no question where they can't."""
     offered = model.has_linear_mean and problem.spec.covariates and structure != "product"
-    names = {"vary": "vary from place to place", "same": "the same everywhere"}
-    return default_or_choice(_MODEL.local_slopes, {"vary": True, "same": False}, names, False) if offered else None
+    names = {"vary": "vary in space", "same": "the same everywhere"}
+    values, earlier = {"vary": True, "same": False}, {"vary from place to place": names["vary"]}
+    return default_or_choice(_MODEL.local_slopes, values, names, False, earlier) if offered else None
 
 
 def _family(setting: Setting[Any], names: dict[str, str]) -> str:

@@ -115,7 +115,7 @@ class KernelSettings(Settings):
         Choice(
             "Warp of the target", AUTO, widget="menu", address="warp",
             options={
-                AUTO: "The one that is best one scale up", "none": "None", "log": "Logarithm", "box-cox": "Box-Cox",
+                AUTO: "The best one scale up", "none": "None", "log": "Logarithm", "box-cox": "Box-Cox",
                 "logit": "Logit, between two bounds",
             },
             about="transformation of the target that the model uses: a logarithm or a power (box-cox) makes a skewed "
