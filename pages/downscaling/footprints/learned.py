@@ -19,7 +19,7 @@ from pages.downscaling.distribution.view import View
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import MISSING, cells, plain
 from pages.kit.layout.theme import is_dark
-from pages.kit.runs.station_scores import station_scores
+from pages.kit.runs.station_scores import station_scores, with_offset
 
 
 def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Mapping[str, np.ndarray]) -> None:
@@ -36,12 +36,26 @@ def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Ma
         return
     fields = {spec.model.name: view.mean, **baselines}
     report = source_report(problem, view.sources, fields, view.predictive)
+    offset = report["targets"]["offset"] if "targets" in report and problem.warp is None else None
+    if offset is not None and "scored" in report:
+        st.markdown(_verdict(report, offset, plain(problem.units)))
     if report.get("sources"):
         _sources(problem, report)
     if "targets" in report:
-        _targets(problem, spec, view, report["targets"])
+        _targets(problem, spec, view, report["targets"], alone=not others)
     if "scored" in report:
-        station_scores(spec.model.name, report["scored"], problem.units)
+        station_scores(spec.model.name, report["scored"], problem.units, offset)
+
+
+def _verdict(report: Mapping[str, Any], offset: float, units: str) -> str:
+    """The error at stations that no method used, beside that of bilinear interpolation."""
+    scored, count = report["scored"], report["targets"]["count"]
+    other = with_offset(scored, "bilinear", offset)["rmse"] if "bilinear" in scored["rmse_of"] else None
+    beside = f"; that of bilinear interpolation with the same offset is {number(other, 3)} {units}" if other else ""
+    return (
+        f"With the {count} stations used, the RMSE at the {scored['count']} stations that no method used is "
+        f"**{number(scored['rmse'], 3)} {units}**{beside}."
+    )
 
 
 def marks(problem: DownscalingProblem) -> None:
@@ -76,7 +90,9 @@ def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:
                       "explained": report["explained"]["stations"]})  # fmt: skip
     rows: list[dict[str, Any]] = [
         {
-            "Source": each["name"], "Kind": each["kind"], "Values": each["count"],
+            "Source": each["name"],
+            "Kind": each["kind"],
+            "Values": each["count"],
             f"Offset from the cells ({units})": f"{plus_minus(each['offset'], each['offset_sd'])}",
             f"sd τ ({units})": number(each["representativeness"], 2),
             "Explained after the cells (%)": number(100 * each["explained"] / max(1 - cells_alone, 1e-12), 2),
@@ -92,26 +108,37 @@ def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:
     )
 
 
-def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, summary: Mapping[str, Any]) -> None:
+def _learned(problem: DownscalingProblem, summary: Mapping[str, Any], units: str) -> list[str]:
+    """Offset, noise and shares of the stations, a sentence each."""
+    assert problem.stations is not None
+    cells, stations = summary["explained"]["cells"], summary["explained"]["stations"]
+    what = "its pixel" if problem.stations.footprints is None else "the mean over its footprint"
+    offset, than = summary["offset"], "higher" if summary["offset"] >= 0 else "lower"
+    rows = [
+        f"The stations read **{plus_minus(abs(offset), summary['offset_sd'])} {units}** {than} than the cells (learned "
+        "offset and its sd).",
+        f"A station typically differs from {what} by **{number(summary['representativeness'], 2)} {units}** (τ).",
+        f"The stations explain **{number(100 * stations / max(1 - cells, 1e-12), 2)} %** of the variance that the "
+        f"cells leave: **{number(100 * stations, 2)} %** of the map's prior variance, the cells "
+        f"**{number(100 * cells, 3)} %**.",
+    ]
+    if "per_100_m" in summary:
+        change = f"{plus_minus(summary['per_100_m'], summary['per_100_m_sd'])} {units}"
+        rows.insert(1, f"They change by **{change}** per 100 m above their pixel.")
+    return rows
+
+
+def _targets(
+    problem: DownscalingProblem, spec: ModelSpec, view: View, summary: Mapping[str, Any], *, alone: bool
+) -> None:  # fmt: skip
+    """What was learned of the stations, unless a table of all sources has it, and how each is predicted."""
     units = plain(problem.units or "1")
     assert problem.stations is not None
     left = None if view.sources is None else left_out_values(problem, view.sources)[-1]  # stations are last
     words, picture = st.columns([2, 3], gap="medium")
     with words:
-        offset = f"{plus_minus(summary['offset'], summary['offset_sd'])} {units}"
-        cells, stations = summary["explained"]["cells"], summary["explained"]["stations"]
-        what = "its pixel" if problem.stations.footprints is None else "the mean over its footprint"
-        rest = f"{number(100 * stations / max(1 - cells, 1e-12), 2)} %"
-        rows = [
-            f"All stations differ from the cells by **{offset}** (offset and its sd; positive: they read higher).",
-            f"A station typically differs from {what} by **{number(summary['representativeness'], 2)} {units}** (τ).",
-            f"The cells explain **{number(100 * cells, 3)} %** of the map's prior variance, the stations a further "
-            f"**{number(100 * stations, 2)} %**: {rest} of what remains after the cells.",
-        ]
-        if "per_100_m" in summary:
-            change = f"{plus_minus(summary['per_100_m'], summary['per_100_m_sd'])} {units}"
-            rows.insert(1, f"They change by **{change}** per 100 m above their pixel.")
-        st.markdown("\n".join(f"- {row}" for row in rows))
+        if alone:
+            st.markdown("\n".join(f"- {row}" for row in _learned(problem, summary, units)))
         there = place_words(summary["next"]["latitude"], summary["next"]["longitude"])
         st.markdown(
             f"One more station would reduce the remaining variance most at {there} (the star on the map of "
