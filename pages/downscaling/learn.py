@@ -19,6 +19,7 @@ from deconditioning.engine.records import Run, RunSpec
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.several import keys_of
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.figures.colours import model_name
 from deconditioning.figures.downscaled_maps import field_scale, mean_panel
 from deconditioning.figures.maps import field_map
 from deconditioning.figures.trace_lines import best_objective
@@ -130,7 +131,6 @@ def learn_button(
         _show_before(choice, problem, settings, spec, start)
     if not pressed:
         return
-    quantity = (problem.long_name or choice.spec.target).replace("_", " ")
     task = RunSpec(
         "downscale",
         {
@@ -140,7 +140,7 @@ def learn_button(
             "settings": start.to_dict(),
         },
         choice.spec.seed,
-        f"{spec.model.title}: {quantity}, {title_of(choice.source.fields)}",
+        f"{model_name(spec.model.name)}, {title_of(choice.source.fields).partition(': ')[0]}",
     )
     begin_run(task)
 
