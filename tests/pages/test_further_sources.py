@@ -272,7 +272,8 @@ def test_stations_join_cells_that_are_matched_through_mediators(open_page) -> No
 def test_numbers_of_stations_beside_a_mediator_are_those_of_the_command(open_page, tmp_path, capsys, model) -> None:
     """Offset, leave-one-out error, shares, scores and evidence, of models that read unmatched targets and of one on
     pseudo-targets."""
-    page = open_page("downscaling", data="stations", withhold="0.5", match="indirect", med="altitude")
+    more = {"withhold": "0.5", "match": "indirect", "med": "altitude", "level": "All"}
+    page = open_page("downscaling", data="stations", **more)
     page = exact(page.selectbox(key="model").set_value(model).run())
     choice, shown = page.session_state["_choice"], words(page)
     assert choice.spec.indirect and choice.spec.mediators == ("altitude",) and not page.error

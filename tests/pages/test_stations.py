@@ -64,7 +64,8 @@ def exact(page: AppTest) -> AppTest:
 def test_the_example_opens_learned_and_says_what_the_command_line_does(open_page) -> None:
     """The offset, shares and scores are those of ``downscale`` at the page's settings."""
     page = exact(open_page("downscaling", data="stations"))
-    assert "and 50 stations" in words(page) and "of the 66 targets" in words(page)
+    assert "and 50 stations" in words(page) and "of the 66 targets" not in words(page)
+    assert re.search(r"is inside its 95 % interval for \d+ % of the area", words(page))
     choice = page.session_state["_choice"]
     assert choice.source == Source("stations", stations="stations/seen", scored="stations/scored")
     problem = build_problem(choice.source, choice.spec)
