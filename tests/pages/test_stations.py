@@ -88,7 +88,9 @@ def test_the_example_opens_learned_and_says_what_the_command_line_does(open_page
     verdict = f"{in_words(said['scored']['rmse'], 3)} K**; that of bilinear interpolation with the same offset is "
     assert f"{verdict}{in_words(bilinear, 3)} K" in words(page)
     (legend,) = [each.proto.body for each in page.get("html") if "used as targets" in each.proto.body]
-    assert "50 stations used" in legend and "300 stations kept for testing" in legend
+    assert "50 stations used" in legend and "300 stations kept for testing" not in legend
+    (tested_stations,) = [each for each in page.toggle if each.label == "Show 300 stations kept for testing"]
+    assert not tested_stations.value and page.toggle(key="marks-0").value
     (tested,) = [each.label for each in page.expander if each.label.startswith("Assumptions of the map")]
     assert tested == "Assumptions of the map (all hold)"
     assert "16 cells and 50 stations are visible: the stations show" in words(page)

@@ -1,6 +1,6 @@
 """What was learned of stations, and the scores at stations that nothing saw."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from html import escape
 from typing import Any
 
@@ -17,8 +17,11 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import number, plus_minus, signed
 from pages.downscaling.distribution.view import View
 from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.controls.level import at_both_levels
 from pages.kit.layout.escaping import MISSING, cells, plain
 from pages.kit.layout.theme import is_dark
+from pages.kit.record import page_record
 from pages.kit.runs.station_scores import station_scores, with_offset
 
 
@@ -58,17 +61,37 @@ def _verdict(report: Mapping[str, Any], offset: float, units: str) -> str:
     )
 
 
-def marks(problem: DownscalingProblem) -> None:
-    """The legend of the marks on the maps; nothing where there are none."""
-    entries = [_mark(source, name) for source, name in zip(problem.sources, problem.names_of_sources, strict=True)]
-    if problem.scored is not None:
+def marks(problem: DownscalingProblem) -> frozenset[int]:
+    """The legend of the marks on the maps, with a switch for each source; nothing where there are none.
+
+    Returns the places of the sources whose marks are shown; the stations kept for testing, hidden at first, are behind
+    all of them.
+    """
+    names = [*problem.names_of_sources, *(["stations kept for testing"] if problem.scored is not None else [])]
+    counts = [len(each.row) for each in (*problem.sources, *filter(None, [problem.scored]))]
+    shown = set()
+    with st.container():  # a legend that comes and goes moves no chart
+        with at_both_levels("marks"), st.container(horizontal=True):
+            for place, (name, count) in enumerate(zip(names, counts, strict=True)):
+                last = place == len(problem.sources)
+                key = "marks-tested" if last else f"marks-{place}"
+                page_record().reachable.add(key)
+                if widgets.toggle(f"Show {count} {name}" if last else f"Show {name}", not last, key=key):
+                    shown.add(place)
+        _legend(problem, shown)
+    return frozenset(shown)
+
+
+def _legend(problem: DownscalingProblem, shown: Collection[int]) -> None:
+    sources = enumerate(zip(problem.sources, problem.names_of_sources, strict=True))
+    entries = [_mark(source, name) for place, (source, name) in sources if place in shown]
+    if problem.scored is not None and len(problem.sources) in shown:
         entries.append(("small", f"{len(problem.scored.row)} stations kept for testing"))
     if problem.stations is not None:
         entries.append(("star", "on the uncertainty: where one more station would help most"))
-    with st.container():  # a legend that comes and goes moves no chart
-        if entries:
-            words = "".join(f'<span><i class="lab-mark-{mark}"></i> {escape(text)}</span>' for mark, text in entries)
-            st.html(f'<p class="lab-legend">{words}</p>')
+    if entries:
+        words = "".join(f'<span><i class="lab-mark-{mark}"></i> {escape(text)}</span>' for mark, text in entries)
+        st.html(f'<p class="lab-legend">{words}</p>')
 
 
 def _mark(source: SourceTargets, name: str) -> tuple[str, str]:

@@ -30,7 +30,7 @@ def station_scores(model: str, scored: Mapping[str, Any], units: str, offset: fl
     else:
         maps = {name: {"rmse": rmse, "bias": scored["bias_of"][name]} for name, rmse in scored["rmse_of"].items()}
         alone = maps.pop(model)
-        if not math.isclose(alone["rmse"], scored["rmse"], rel_tol=1e-6):
+        if not math.isclose(scored["rmse_of"][model], scored["rmse"], rel_tol=1e-6):
             rows[_MAP] = alone
             caption += (
                 " Only the first row includes the learned offset of the stations: compare the others with each other."
