@@ -96,11 +96,10 @@ def test_a_sweep_begins_with_the_slider_moved_last_and_undo_covers_what_is_adopt
     page.button(key="lab-undo").click().run()
     assert log_slider(page, "o-k-scale").value == pytest.approx(before)
     moved(page, "o-noise", 4.0)
-    assert any(
+    kept = (
         "computed at How noisy the measured values are (σ²) = 0.2, which differs from the current settings of the page"
-        in box.value
-        for box in page.caption
     )
+    assert any(kept in box.value for box in page.caption)
     library = open_page("runs", run=run_id)
     assert not library.exception and any("The evidence is highest at" in box.value for box in library.markdown)
 
