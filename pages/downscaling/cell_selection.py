@@ -80,8 +80,12 @@ def _region(shape: tuple[int, int]) -> tuple[int, int, int, int] | None:
     """Rows and columns of the sliders; None where they are all there are."""
     if min(shape) < LEAST_SIDE:
         return None
-    rows = widgets.slider("Rows of cells kept", 0, shape[0] - 1, (0, shape[0] - 1), key=ROWS)
-    columns = widgets.slider("Columns of cells kept", 0, shape[1] - 1, (0, shape[1] - 1), key=COLUMNS)
+    about = "Cells outside are left out of the data and of the map; 0 is the first {} of cells of the file."
+    last_row, last_column = shape[0] - 1, shape[1] - 1
+    rows = widgets.slider("Rows of cells kept", 0, last_row, (0, last_row), key=ROWS, help=about.format("row"))
+    columns = widgets.slider(
+        "Columns of cells kept", 0, last_column, (0, last_column), key=COLUMNS, help=about.format("column")
+    )
     result = int(rows[0]), int(rows[1]), int(columns[0]), int(columns[1])
     return None if result == (0, shape[0] - 1, 0, shape[1] - 1) else result
 

@@ -134,7 +134,7 @@ def choose(hidden: DeltaGenerator) -> Choice:
     """
     names = sources()
     listed_names = {request.OWN: request.LABEL, **names}
-    key = pick("Fields", "data", list(listed_names), FIRST, listed_names, on_change=request.open_from_list)
+    key = pick("Field", "data", list(listed_names), FIRST, listed_names, on_change=request.open_from_list)
     request.button(_is_own(key))
     _forget_others(key)
     from deconditioning.datasets.entries import folder_problem

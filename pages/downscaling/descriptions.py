@@ -15,6 +15,7 @@ from pages.downscaling.distribution.view import View
 from pages.downscaling.footprints.noises import noises_of
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import explain
+from pages.kit.record import page_record
 
 _KAPPA = (
     "$\\kappa(x)$ is the local scale: leave-one-out residuals of the cells are modelled as $N(0, \\kappa_j^2)$ with "
@@ -118,7 +119,7 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View, held
         carried, notes = r" + a(x)^\top C\,a(x)", f"{notes}{_PSEUDO} "
     evidence = (
         f" The {model.quantity} of the {targets + sum(counts)} targets is {signed(view.evidence, 2)}."
-        if view.evidence is not None
+        if view.evidence is not None and page_record().shows_all
         else ""
     )
     explain(
@@ -175,7 +176,10 @@ $H \operatorname{{diag}}(v) H^\top$ is added to $\Sigma$.
 
 
 def _probably(problem: DownscalingProblem, held: Trust | None) -> str:
-    """Where the true value of a pixel is, unless the truth shows that the intervals are too narrow to say so."""
+    """Where the true value of a pixel is, with the share where that is known to be so, unless the truth shows that the
+    intervals are too narrow to say so."""
+    if held is not None and held.verdict != "too narrow":
+        return f"The true value of a pixel is inside its 95 % interval for {100 * held.held[-1]:.0f} % of the area."
     verb, doubt = "probably lies", "."
     if held is not None and held.verdict == "too narrow":
         verb, doubt = "should lie", f", but the intervals here are too narrow; see *{TITLE}*."

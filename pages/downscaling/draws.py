@@ -60,8 +60,7 @@ def _steps(key: str) -> _Steps:
 
 def switch(place: DeltaGenerator) -> bool:
     """Whether draws are shown in place of the posterior mean."""
-    about = f"{COUNT} fields drawn from the posterior, all equally probable; none of them is the mean"
-    return widgets.toggle(f"Show {COUNT} equally plausible fields", key="draws", place=place, help=about)
+    return widgets.toggle("Show equally plausible fields", key="draws", place=place)
 
 
 def show(

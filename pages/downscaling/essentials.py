@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from deconditioning.downscaling.draws import COUNT
 from deconditioning.downscaling.pictures.settings import SliderSettings
 from deconditioning.downscaling.reach import sizes
 from deconditioning.downscaling.settings import DownscaleSettings
@@ -18,7 +19,7 @@ ESSENTIALS = {
     _NOISE.key: Essential(_NOISE.plain, _NOISE.plain_help),
     "draws": Essential(
         "Show equally plausible fields",
-        "Joint draws from the posterior, all equally probable; none of them is the mean.",
+        f"{COUNT} fields drawn from the posterior, all equally probable; none of them is the mean.",
     ),
 }
 
@@ -37,3 +38,8 @@ def in_kilometres(problem: DownscalingProblem) -> Callable[[float], str]:
 def as_noise_sd(problem: DownscalingProblem) -> Callable[[float], str]:
     """How a noise variance of the standardised targets reads: its sd in the target's units."""
     return lambda variance: f"{number(problem.target_sd * variance**0.5, 2)} {problem.units}".strip()
+
+
+def or_none(reads: Callable[[float], str], least: float) -> Callable[[float], str]:
+    """The same of a slider whose ``least`` value stands for none."""
+    return lambda value: "none" if value <= least * (1 + 1e-6) else reads(value)

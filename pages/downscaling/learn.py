@@ -19,6 +19,7 @@ from deconditioning.engine.records import Run, RunSpec
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.several import keys_of
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.figures.colours import model_name
 from deconditioning.figures.downscaled_maps import field_scale, mean_panel
 from deconditioning.figures.maps import field_map
 from deconditioning.figures.trace_lines import best_objective
@@ -69,10 +70,11 @@ EVERY = {"every": True, "few": False}
 def _hold(start: Start) -> tuple[str, ...] | None:
     names = {
         "none": "σ² and ς² are learned",
-        "point_noise": "σ² is learned, ς² is fixed",
+        "point_noise": "σ² learned, ς² fixed",
         "both": "σ² and ς² are fixed",
     }
-    return default_or_choice(_LEARNING.hold, _HOLD, names, start.hold)
+    earlier = {"σ² is learned, ς² is fixed": names["point_noise"]}
+    return default_or_choice(_LEARNING.hold, _HOLD, names, start.hold, earlier)
 
 
 def _every_pixel(start: Start) -> bool | None:
@@ -84,9 +86,10 @@ def _integrate(problem: DownscalingProblem, model: NamedModel) -> bool | None:
     """Whether hyperparameters are integrated out; no question where the cells are many."""
     if len(problem.data.targets) >= INTEGRATED or not model.on_bags:
         return None
-    names = {"integrated": "averaged over their posterior", "one": "the most probable ones"}
+    names = {"integrated": "averaged over", "one": "the most probable"}
+    earlier = {"averaged over their posterior": names["integrated"], "the most probable ones": names["one"]}
     default = model.start(problem.matched).integrate
-    return default_or_choice(_LEARNING.integrate, {"integrated": True, "one": False}, names, default)
+    return default_or_choice(_LEARNING.integrate, {"integrated": True, "one": False}, names, default, earlier)
 
 
 def _average(problem: DownscalingProblem, model: NamedModel) -> bool:
@@ -124,16 +127,10 @@ def learn_button(
     busy = is_busy(current_run())
     pressed = st.button("Learn hyperparameters", type="primary", width="stretch", disabled=busy, key="learn")
     start = spec_to_settings(settings, spec).replace(learn=True, seed=choice.spec.seed, **how)
-    if (seconds := _last_seconds(choice)) is None:
-        show_duration("Learning", about_seconds(problem, start))
-    else:
-        st.caption(f"Learning took {duration(seconds)} last time.")
-    stored = stored_model(choice, settings)
-    if stored is not None and (stored.kernel, stored.noise) == (spec.kernel, spec.noise):
-        st.caption("The sliders are at learned values. Move one first to see what learning changes.")
+    if not busy:  # else the panel of the run tells more
+        _show_before(choice, problem, settings, spec, start)
     if not pressed:
         return
-    quantity = (problem.long_name or choice.spec.target).replace("_", " ")
     task = RunSpec(
         "downscale",
         {
@@ -143,9 +140,22 @@ def learn_button(
             "settings": start.to_dict(),
         },
         choice.spec.seed,
-        f"{spec.model.title}: {quantity}, {title_of(choice.source.fields)}",
+        f"{model_name(spec.model.name)}, {title_of(choice.source.fields).partition(': ')[0]}",
     )
     begin_run(task)
+
+
+def _show_before(
+    choice: Choice, problem: DownscalingProblem, settings: DownscaleSettings, spec: ModelSpec, start: DownscaleSettings
+) -> None:  # fmt: skip
+    """How long learning takes, and whether it has anything to change."""
+    if (seconds := _last_seconds(choice)) is None:
+        show_duration("Learning", about_seconds(problem, start))
+    else:
+        st.caption(f"Learning took {duration(seconds)} last time.")
+    stored = stored_model(choice, settings)
+    if stored is not None and (stored.kernel, stored.noise) == (spec.kernel, spec.noise):
+        st.caption("The sliders are at learned values. Move one first to see what learning changes.")
 
 
 def _last_seconds(choice: Choice) -> float | None:
@@ -220,8 +230,11 @@ def watch(choice: Choice, problem: DownscalingProblem, spec: ModelSpec, requeste
             _picture_so_far(rows, choice, problem, spec, _same_problem(run, choice))
             trace_charts(rows)
 
+        expected = None
+        if _same_problem(run, choice):
+            expected = about_seconds(problem, DownscaleSettings.from_dict(run.spec.settings["settings"]))
         with next_to_picture():
-            follow(run, draw)
+            follow(run, draw, expected_s=expected)
         return
     _take_over(run, choice, problem, spec, requested_warp)
     _ended(run, problem)

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,10 +25,16 @@ from deconditioning.models.sparse.inducing import located
 from deconditioning.models.spec import ModelSpec
 from deconditioning.models.spread import Spread
 from deconditioning.settings.setting import Log, Setting
+from pages.downscaling.covariate_trust import trust_slider
 from pages.downscaling.data import Choice
-from pages.downscaling.essentials import as_noise_sd, in_kilometres, three_digits
+from pages.downscaling.essentials import (
+    as_noise_sd,
+    in_kilometres,
+    or_none,
+    three_digits,
+)
 from pages.downscaling.footprints.noises import tau_sliders, tau_values
-from pages.kit.controls.default_or_choice import OWN, default_or_choice, default_words
+from pages.kit.controls.default_or_choice import OWN, default_or_choice, take_earlier_words
 from pages.kit.controls.essential import aside, group
 from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import plain
@@ -49,11 +55,13 @@ FAMILY_TITLES = {
     _MODEL.spatial.key: OWN,
     **{each.key: each.inner.default for each in (_MODEL.kernel, _MODEL.structure, _MODEL.linear_mean)},
 }
+#: Noises whose sliders show sds.
+_SDS = {"noise": "sd\u00a0σ", "point_noise": "Noise of each pixel, sd\u00a0ς"}
 #: Nearer ends of sliders and how their values read, by their keys (`log_slider`).
 _Ends = Mapping[str, Mapping[str, Any]]
 _NO_ENDS: _Ends = {}
-#: Between them trust and σ² move the mean map; σ² begins at its least, where the map follows the cells.
-_TRUST, _NOISE = (1e-2, 4.0), (1e-3, 10.0)
+#: Between them σ² moves the mean map; it begins at its least, where the map follows the cells.
+_NOISE = (1e-3, 10.0)
 #: How far the essential slider goes at least below and above the opening lengthscale; further above nothing moves.
 _BELOW, _ABOVE = 10.0, 3.0
 #: Where the slider of ς² begins, which stands for none.
@@ -71,8 +79,10 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
     if model.uses("inducing"):
         changes["inducing"] = control(_MODEL.inducing.inner)
     with group("Kernel families"):
-        usual_word = default_words(OFFERED[model.start(problem.matched).spatial])
-        spatial = _family(_MODEL.spatial.inner, {OWN: usual_word, **OFFERED})
+        own = model.start(problem.matched).spatial
+        others = {name: title for name, title in OFFERED.items() if name != own}
+        take_earlier_words(_MODEL.spatial.key, {})
+        spatial = _family(_MODEL.spatial.inner, {OWN: OFFERED[own], **others})
         changes["spatial"] = None if spatial == OWN else spatial
         if model.has_covariate_kernel:
             changes["kernel"] = _family(_MODEL.kernel.inner, OFFERED)
@@ -92,20 +102,18 @@ def choose_model(choice: Choice, problem: DownscalingProblem) -> tuple[Downscale
 def _local_scale(problem: DownscalingProblem, model: NamedModel) -> bool | None:
     """Whether the sd varies from place to place; no question where it can't."""
     offered = problem.spec.coordinates and model.has_local_scale(problem.matched)
-    names = {"varies": "varies from place to place", "plain": "as the kernel has it"}
-    values = {"varies": True, "plain": False}
-    return (
-        default_or_choice(_MODEL.local_scale, values, names, model.start(problem.matched).local_scale)
-        if offered
-        else None
-    )
+    names = {"varies": "varies in space", "plain": "as the kernel has it"}
+    values, earlier = {"varies": True, "plain": False}, {"varies from place to place": names["varies"]}
+    own = model.start(problem.matched).local_scale
+    return default_or_choice(_MODEL.local_scale, values, names, own, earlier) if offered else None
 
 
 def _local_slopes(problem: DownscalingProblem, model: NamedModel, structure: Any) -> bool | None:
     """Whether slopes of the covariates vary from place to place; no question where they can't."""
     offered = model.has_linear_mean and problem.spec.covariates and structure != "product"
-    names = {"vary": "vary from place to place", "same": "the same everywhere"}
-    return default_or_choice(_MODEL.local_slopes, {"vary": True, "same": False}, names, False) if offered else None
+    names = {"vary": "vary in space", "same": "the same everywhere"}
+    values, earlier = {"vary": True, "same": False}, {"vary from place to place": names["vary"]}
+    return default_or_choice(_MODEL.local_slopes, values, names, False, earlier) if offered else None
 
 
 def _family(setting: Setting[Any], names: dict[str, str]) -> str:
@@ -202,18 +210,15 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
         changes["regularisation"] = times_bags / bags
         if not problem.matched and (sentence := lost(model.name)):
             st.caption(f"Results on six fields (page Benchmarks): {sentence}")
-    changes["kernel"] = _kernel_sliders("k", start.kernel, shown=_shown_ends(problem, start.kernel))
+    changes["kernel"] = _kernel_sliders("k", start.kernel, shown=_in_kilometres(problem, start.kernel))
     _say_reach(problem, changes["kernel"])
-    covariates = problem.spec.covariates
-    if any(_is_of(term, covariates) for term in start.kernel.terms):
-        changes["kernel"] = trusted(changes["kernel"], covariates, control(_SLIDERS.trust, **_essential_ends(*_TRUST)))
-    for name in ("noise", "point_noise"):
-        ends = _essential_ends(*_NOISE, reads=as_noise_sd(problem)) if name == "noise" else {"reads": three_digits}
-        changes[name] = control(_MODEL.declaration(name).inner.copy(default=max(getattr(start, name), LEAST)), **ends)
+    changes["kernel"] = trust_slider(problem, start, changes["kernel"])
+    ends = {} if page_record().shows_all else {"shown": _NOISE}
+    for name, reads in (("noise", as_noise_sd(problem)), ("point_noise", or_none(as_noise_sd(problem), LEAST))):
+        setting = _MODEL.declaration(name).inner.copy(default=max(getattr(start, name), LEAST))
+        changes[name] = control(setting.copy(title=_SDS[name]), reads=reads, **(ends if name == "noise" else {}))
     if changes["point_noise"] <= LEAST * (1 + 1e-6):
         changes["point_noise"] = 0.0
-        if page_record().shows_all:
-            st.caption("The lowest value of this slider means ς² = 0.")
     changes |= tau_sliders(problem, start)
     if model.uses("mediator_kernel") and start.mediator_kernel is not None:
         with group("Mediator kernel ℓ"):
@@ -236,45 +241,34 @@ def as_learned(problem: DownscalingProblem, spec: ModelSpec) -> ModelSpec:
     return replace(spec, others=others) if unchanged else spec
 
 
+def _is_of_place(problem: DownscalingProblem, factor: Factor) -> bool:
+    """Whether a factor's lengthscales are distances along the ground."""
+    along = problem.spec.coordinates and not set(factor.columns) & set(problem.spec.covariates)
+    return bool(along and factor.lengthscales and factor.kind.stationary)
+
+
 def _say_reach(problem: DownscalingProblem, kernel: KernelSpec) -> None:
     """How far values resemble each other, below the slider of smoothness."""
-    if _shown_ends(problem, kernel):
-        st.caption(reach_sentence(kernel.terms[0].factors[0], sizes(problem)))
-
-
-def _shown_ends(problem: DownscalingProblem, kernel: KernelSpec) -> _Ends:
-    """The ends of the essential slider of smoothness, where the kernel's first term is of the place alone: the opening
-    value lies well inside."""
     first = kernel.terms[0].factors[0]
-    if page_record().shows_all or not problem.spec.coordinates or set(first.columns) & set(problem.spec.covariates):
-        return {}
-    if not first.lengthscales or not first.kind.stationary:
-        return {}
-    (low, high), opening = sizes(problem).lengthscales(), first.lengthscales[0]
-    ends = min(low, opening / _BELOW), max(high, opening * _ABOVE)
-    return {_SLIDERS.lengthscale.key: {"shown": ends, "reads": in_kilometres(problem)}}
+    if _is_of_place(problem, first) and not page_record().shows_all:
+        st.caption(reach_sentence(first, sizes(problem)))
 
 
-def _essential_ends(*ends: float, reads: Callable[[float], str] = three_digits) -> dict[str, Any]:
-    """Nearer ends of a slider at the level Essential, and how its values read there."""
-    return {"reads": three_digits} if page_record().shows_all else {"shown": ends, "reads": reads}
-
-
-def _is_of(term: Term, covariates: Collection[str]) -> bool:
-    return bool(term.factors) and all(set(factor.columns) <= set(covariates) for factor in term.factors)
-
-
-def trusted(kernel: KernelSpec, covariates: Collection[str], trust: float) -> KernelSpec:
-    """The kernel with ``trust`` times the sd of every term of the covariates alone."""
-    return KernelSpec(tuple(_trusted(term, trust) if _is_of(term, covariates) else term for term in kernel.terms))
-
-
-def _trusted(term: Term, trust: float) -> Term:
-    first = term.factors[0]
-    if not first.kind.slopes_for_scales:
-        return Term(term.factors, term.scale * trust**2)
-    slopes = replace(first, lengthscales=tuple(scale / trust for scale in first.lengthscales))
-    return Term((slopes, *term.factors[1:]), term.scale)
+def _in_kilometres(problem: DownscalingProblem, kernel: KernelSpec) -> _Ends:
+    """How lengthscales along the ground read; at the level Essential the slider of smoothness has nearer ends, the
+    opening value well inside."""
+    result: dict[str, dict[str, Any]] = {
+        slider_key("k", "l", index, i, j): {"reads": in_kilometres(problem)}
+        for index, term in enumerate(kernel.terms)
+        for i, factor in enumerate(term.factors)
+        if _is_of_place(problem, factor)
+        for j in range(len(factor.lengthscales))
+    }
+    if _SLIDERS.lengthscale.key in result and not page_record().shows_all:
+        (low, high), opening = sizes(problem).lengthscales(), kernel.terms[0].factors[0].lengthscales[0]
+        ends = min(low, opening / _BELOW), max(high, opening * _ABOVE)
+        result[_SLIDERS.lengthscale.key]["shown"] = ends
+    return result
 
 
 def _kernel_sliders(prefix: str, kernel: KernelSpec, *, scales: bool = True, shown: _Ends = _NO_ENDS) -> KernelSpec:

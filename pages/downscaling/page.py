@@ -65,8 +65,7 @@ def body() -> None:
         descriptions.situation(problem, start)
     numbers.hope(choice.key, problem, below=False)
     cell_selection.bar(problem)
-    learned.marks(problem)
-    maps = picture.Maps.of(problem)
+    maps = picture.Maps.of(problem, learned.marks(problem))
     spec, view, position = picture.posterior(choice, problem, start, maps)
     with st.sidebar:
         how = learn.options(problem, spec.model) | {"warp": requested_warp}

@@ -131,17 +131,9 @@ def quick_view(choice: Choice, problem: DownscalingProblem, spec: ModelSpec) -> 
     picture = picture_of(choice, problem, spec)
     preview = interactive.preview(spec, data, problem, choice.key, sums_store(), picture, look)
     predictive = Later(lambda: physical_map(problem, [(1.0, preview.mean, preview.sd())], preview.cells))
-    every, sd_every = look.mean_at.stride, look.sd_at.stride
-    return View(
-        mean_of(problem, preview.mean, predictive),
-        predictive,
-        preview.approximations,
-        None,
-        0.0,
-        exact=False,
-        every=every,
-        sd_every=sd_every,
-    )
+    steps: dict[str, Any] = {"every": look.mean_at.stride, "sd_every": look.sd_at.stride}
+    mean = mean_of(problem, preview.mean, predictive)
+    return View(mean, predictive, preview.approximations, None, 0.0, exact=False, **steps)
 
 
 def inputs_of_draws(
@@ -221,20 +213,22 @@ def _differences(preview: View, exact: View) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Maps:
-    """What the maps of a problem share: their places on the page, by key, and the scale of the field."""
+    """What the maps of a problem share: their places on the page, by key, the scale of the field, and the places of the
+    sources whose marks are ``shown``, the stations kept for testing behind all of them."""
 
     places: dict[str, DeltaGenerator]
     scale: MapScale
     problem: DownscalingProblem
+    shown: frozenset[int]
 
     @classmethod
-    def of(cls, problem: DownscalingProblem) -> "Maps":
+    def of(cls, problem: DownscalingProblem, shown: frozenset[int] = frozenset()) -> "Maps":
         """Places in rows of three (of two without a truth), the last one for what the intervals held."""
         keys = list(keys_of(problem))
         keys.insert(keys.index(MapKey.MEAN) + 1, TRUST)  # in a narrow window below the mean, in a wide one last
         with st.container(key="lab-maps-three" if MapKey.TRUTH in keys else "lab-maps-two"):
             places = {key: st.container(key=f"lab-map-{key}") for key in keys}
-        return cls(places, field_scale(problem), problem)
+        return cls(places, field_scale(problem), problem, shown)
 
     def draw(self, panel: Panel, along: _Along, every: int = 1, sources: SourcePosterior | None = None) -> None:
         """One map in its place; ``along`` says where it stands on each slider (`frames.along`), ``sources`` is what the
@@ -242,7 +236,7 @@ class Maps:
         figure, problem = field_map(panel, every=every, **_look(is_dark())), self.problem
         best = None if sources is None else best_pixel(problem, sources.explained)
         left_out = [] if sources is None else left_out_values(problem, sources)
-        add_marks(figure, footprint_marks(problem, panel.key, self.scale, best, left_out))
+        add_marks(figure, footprint_marks(problem, panel.key, self.scale, best, left_out, self.shown))
         self.show(panel.key, figure, along)
 
     def show(self, key: str, figure: Any, along: _Along | None = None) -> None:
@@ -262,12 +256,14 @@ def _look(dark: bool) -> dict[str, Any]:
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _observed_maps(key: str, dark: bool, _panels: list[Panel], _problem: DownscalingProblem) -> dict[str, Prepared]:
+def _observed_maps(
+    key: str, dark: bool, shown: frozenset[int], _panels: list[Panel], _problem: DownscalingProblem
+) -> dict[str, Prepared]:
     """The maps that no slider changes, written out: the coarse observation and the truth, where it is known."""
     observed_panels = [panel for panel in _panels if panel.key in (MapKey.OBSERVED, MapKey.TRUTH)]
     figures = {panel.key: field_map(panel, **_look(dark)) for panel in observed_panels}
     observed = next(panel for panel in observed_panels if panel.key == MapKey.OBSERVED)
-    footprints = footprint_marks(_problem, MapKey.OBSERVED, observed.scale)
+    footprints = footprint_marks(_problem, MapKey.OBSERVED, observed.scale, shown=shown)
     add_marks(figures[MapKey.OBSERVED], footprints + chosen_cell_marks(_problem))
     figures[MapKey.OBSERVED]["layout"]["meta"] |= named_regions(_problem)
     return {name: prepare(figure) for name, figure in figures.items()}
@@ -335,7 +331,7 @@ def _usual_reaches(
 
 def draw_maps(choice: Choice, panels: list[Panel], view: View, maps: Maps, along: _Along) -> tuple[float, float] | None:
     """Coarse observation, truth, 2 sd and error; returns the point that was clicked."""
-    for key, figure in _observed_maps(choice.key, is_dark(), panels, maps.problem).items():
+    for key, figure in _observed_maps(choice.key, is_dark(), maps.shown, panels, maps.problem).items():
         maps.show(key, figure)
     every: dict[str, int] = {MapKey.SPREAD: view.sd_every, MapKey.ERROR: view.every}
     for panel in panels:

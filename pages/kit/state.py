@@ -83,6 +83,7 @@ def log_slider(
     help: str | None = None,
     disabled: bool = False,
     shown: tuple[float, float] | None = None,
+    stops: Sequence[float] = (),
     reads: Callable[[float], str] | None = None,
 ) -> float:
     """A slider over orders of magnitude, bound to the address; returns the value, which its handle shows.
@@ -93,14 +94,15 @@ def log_slider(
     ``set_values(on_sliders({key: value}))``.
 
     ``shown`` are nearer ends, between which all steps lie; beyond them only the default and values from elsewhere are
-    stops. ``reads``: what the handle shows of a value in place of its number, such as a length with its unit.
+    stops. ``stops`` stand in place of the even steps up to the largest of them. ``reads``: what the handle shows of a
+    value in place of its number, such as a length with its unit.
     """
     _clip(key, low, high)
     begin = min(max(default, low), high)
     first, last = _rounded_inside(shown, low, high) if shown else (low, high)
     ends_and_default = [first, last, begin]
     extra = _by_text(ends_and_default) | _from_elsewhere(key, low, high, ends_and_default)
-    texts = log_stops(first, last, extra)
+    texts = log_stops(first, last, extra, stops)
     begin = extra[slider_text(begin)]
     name, help = labelled(key, label, help)
     value = st.select_slider(
@@ -137,10 +139,12 @@ def _inside(words: Sequence[str], low: float, high: float) -> float:
     return float(slider_text(min(max(float(words[0]), low), high)))
 
 
-def log_stops(low: float, high: float, extra: dict[str, float]) -> dict[float, str]:
-    """Value → text of every stop, in order: ``extra`` ones, and between them the steps that are not next to one."""
-    between = [v for v in _steps(low, high) if all(abs(math.log10(v / value)) >= STEP / 2 for value in extra.values())]
-    stops = _by_text(between) | extra
+def log_stops(low: float, high: float, extra: dict[str, float], own: Sequence[float] = ()) -> dict[float, str]:
+    """Value → text of every stop, in order: ``extra`` ones, between them the steps that are not next to one, and all of
+    its ``own``, which stand in place of steps up to the largest of them."""
+    steps = [step for step in _steps(low, high) if not own or step > max(own)]
+    between = [v for v in steps if all(abs(math.log10(v / value)) >= STEP / 2 for value in extra.values())]
+    stops = _by_text(float(f"{value:.4g}") for value in own if low <= value <= high) | _by_text(between) | extra
     return {value: text for text, value in sorted(stops.items(), key=lambda stop: stop[1])}
 
 

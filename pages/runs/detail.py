@@ -81,7 +81,9 @@ def heading(engine: Visitor, run: Run) -> None:
         st.badge(word, color=colour)  # type: ignore[arg-type]
     begun = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(run.created))
     took = f" · took {duration(run.ended - run.started)}" if run.ended and run.started else ""
-    st.caption(f"{run.id} · started {begun}{took} · seed {run.spec.seed} · computed with version {plain(run.version)}")
+    st.caption(
+        f"Started {begun}{took} · seed {run.spec.seed} · version {plain(run.version)}", help=f"Run `{run.id}`",
+    )  # fmt: skip
     show_owner(run)
     if run.active:
         if not engine.is_mine(run):  # one's own stands above the list

@@ -25,7 +25,8 @@ from pages.runs.names import STATES, data_of, data_title, name_of, units_of
 #: Runs that are compared at once.
 MOST = 6
 _ORDERS = {"created": "Newest first", "name": "Name", "rmse": "RMSE", "crps": "CRPS"}
-_ROWS = 7
+#: Rows that are shown without scrolling, and the heights of the head, with its border, and of a row in pixels.
+_ROWS, _HEAD, _ROW = 7, 37, 62
 #: Widths with which all of them stand beside each other in a window of 1280 pixels.
 _COLUMNS: dict[str, Any] = {
     "Title": st.column_config.TextColumn(width=230),
@@ -116,8 +117,8 @@ def _table(engine: Visitor, runs: Sequence[Run], key: str) -> None:
     rows = _with_something([_row_of(engine, run) for run in runs])
     st.session_state[Key.LISTED.of(key)] = [run.id for run in runs]
     st.dataframe(
-        cells(rows), hide_index=True, width="stretch", height=40 + 62 * min(len(rows), _ROWS), row_height=62, key=key,
-        column_config=_COLUMNS, placeholder=MISSING, on_select=lambda: _open(key), selection_mode="multi-row",
+        cells(rows), hide_index=True, width="stretch", height=_HEAD + _ROW * min(len(rows), _ROWS), row_height=_ROW,
+        key=key, column_config=_COLUMNS, placeholder=MISSING, on_select=lambda: _open(key), selection_mode="multi-row",
     )  # fmt: skip
 
 

@@ -63,7 +63,7 @@ TOYS = {
         "/roll", "roll-right", ("Lengthscale of k: x", "Variance of k", "σ²"), 1.5,
     ),
     "Downscaling, 440 bags, 35,640 pixels": (
-        "/downscale", MAP, ("Lengthscale: surface altitude", "Lengthscale: grid", "Variance of k", "σ²"), 4.0,
+        "/downscale", MAP, ("Lengthscale: surface altitude", "lengthscale: grid", "Variance of k", "sd.σ"), 4.0,
     ),
     "Sparse representation, 100 data, 5 points": (
         "/sparse", "s-here", ("Lengthscale of k", "Variance of k", "σ²"), 2.0,
@@ -92,8 +92,8 @@ TOYS = {
 }  # fmt: skip
 #: At full size: what is moved → its slider in the model that the page opens with.
 SLIDERS = {
-    "spatial lengthscale": "Lengthscale: sphere", "lengthscale of a covariate": "Lengthscale: surface altitude",
-    "amplitude": "Variance of k: surface", "roughness α": "α of Powered exponential", "σ²": "σ²",
+    "spatial lengthscale": "lengthscale: sphere", "lengthscale of a covariate": "Lengthscale: surface altitude",
+    "amplitude": "Variance of k: surface", "roughness α": "α of Powered exponential", "σ²": "sd.σ",
 }  # fmt: skip
 #: Of these the ones that are pressed.
 PRESSED = tuple(SLIDERS)
@@ -130,7 +130,7 @@ def window(browser: Browser, url: str, path: str, chart: str) -> Iterator[Page]:
 
 def press(page: Page, slider: str, chart: str, key: str) -> float:
     """Milliseconds from the key press to the chart's new picture."""
-    handle = page.get_by_role("slider", name=re.compile(slider)).first
+    handle = page.get_by_role("slider", name=re.compile(slider, re.IGNORECASE)).first
     handle.focus()
     before = handle.get_attribute("aria-valuetext")
     page.keyboard.press(key)
@@ -160,7 +160,7 @@ def moved(page: Page, chart: str, sliders: Sequence[str], pause: float) -> dict[
 def drag(page: Page, slider: str, chart: str, back: bool = False) -> tuple[float, float]:
     """Drag the handle with the pointer: milliseconds from its release to the last picture (0 where that was there
     already), and pictures a second before it."""
-    handle = page.get_by_role("slider", name=re.compile(slider)).first
+    handle = page.get_by_role("slider", name=re.compile(slider, re.IGNORECASE)).first
     handle.scroll_into_view_if_needed()
     box, track = handle.evaluate(
         """e => [e.closest('[style*="left"]'), e.closest('[data-testid=stSlider]')].map(each => {
@@ -261,7 +261,7 @@ def full_size(browser: Browser, url: str, app: psutil.Process) -> Iterator[list[
     """Page Downscaling on the planet of 360 × 720; between presses the exact picture is under way."""
     with window(browser, url, FULL, MAP) as page:
         for slider in SLIDERS.values():
-            page.get_by_role("slider", name=re.compile(slider)).first.wait_for()
+            page.get_by_role("slider", name=re.compile(slider, re.IGNORECASE)).first.wait_for()
         for what in PRESSED:
             times, busy = [], 0
             for turn in range(PRESSES):

@@ -179,7 +179,7 @@ def move_slider(page: Page, label: str, times: int = 1, key: str = "ArrowRight")
 
     Wait for what is to follow (`redrawn`, a sentence, the address), not for a time. Returns the handle.
     """
-    handle = page.get_by_role("slider", name=re.compile(label)).first
+    handle = page.get_by_role("slider", name=re.compile(label, re.IGNORECASE)).first
     handle.focus()
     for _ in range(times):
         page.keyboard.press(key)

@@ -119,7 +119,7 @@ def test_uploads_are_those_of_the_browser(new_page, room: tuple[str, Path]) -> N
 
 def chosen_fields(page: Page) -> Locator:
     """The box of fields."""
-    return page.get_by_role("combobox", name="Fields")
+    return page.get_by_role("combobox", name="Which field")
 
 
 def choices(page: Page) -> list[str]:

@@ -16,6 +16,7 @@ def test_measured_stations_are_marked_and_scored(new_page, width: int) -> None:
     settled(page)
     main, seen = page.get_by_test_id("stMain"), uk_stations("seen")
     expect(main.locator(".lab-legend")).to_contain_text(f"{len(seen)} stations used as targets")
+    main.get_by_text(f"Show {len(uk_stations('scored'))} stations kept for testing").click()
     expect(main.locator(".lab-legend")).to_contain_text(f"{len(uk_stations('scored'))} stations kept for testing")
     expect(main.get_by_text("per 100 m above their pixel")).to_be_visible()
     if width > 1000:

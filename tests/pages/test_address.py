@@ -148,14 +148,24 @@ def test_words_of_earlier_addresses_still_choose_their_options(open_page: Opens)
         "local": ("as the kernel has it", "plain"), "slopes": ("vary from place to place", "vary"),
         "hold": ("σ² and ς² are learned", "none"), "every_pixel": ("over the points above", "few"),
         "place": ("Matérn 3/2", "matern32"), "optimiser": ("adam", "adam"),
+        "warp": ("The one that is best one scale up", "auto"),
     }  # fmt: skip
     page = open_page("downscaling", level="All", **{key: word for key, (word, _) in asked.items()})
     assert not complaints(page) and not said(page)
     assert values(page, asked) == {key: value for key, (_, value) in asked.items()}
     options = {box.key: box.options[0] for box in page.selectbox}
     assert [options[key] for key in ("local", "slopes", "place")] == [
-        "varies from place to place (default)", "the same everywhere (default)", "Powered exponential (default)",
+        "varies in space", "the same everywhere", "Powered exponential",
     ]  # fmt: skip
+    assert all(len(box.options) == len(set(box.options)) for box in page.selectbox)
+    again = {"local": "varies from place to place (default)", "slopes": "the same everywhere (default)",
+             "hold": "σ² and ς² are fixed (default)", "place": "Powered exponential (default)"}  # fmt: skip
+    page = open_page("downscaling", level="All", **again)
+    assert not complaints(page) and not said(page) and values(page, again) == dict.fromkeys(again, "own")
+    few = {box.key: max(map(len, box.options)) for box in page.selectbox}
+    assert {key: few[key] for key in ("local", "slopes", "hold", "every_pixel")} == {
+        "local": 20, "slopes": 19, "hold": 21, "every_pixel": 21,
+    }, "a box shows 23 letters"  # fmt: skip
     labels = {box.label for box in page.selectbox}
     assert {"Standard deviation of the map", "Location is summed", "Noise variances"} <= labels
     for prefix, name in (("o-opt", "one_dimension"), ("r-opt", "swiss_roll")):

@@ -1,6 +1,8 @@
 """Page Downscaling in AppTest: it opens finished, follows its controls, and answers bad input with a sentence."""
 
+import json
 import re
+from html import unescape
 
 import numpy as np
 import pytest
@@ -8,14 +10,17 @@ import torch
 import xarray as xr
 from streamlit.testing.v1 import AppTest
 
+from deconditioning.downscaling.pictures.covariate_trust import trusted
 from deconditioning.fields.problem.coordinates import scaled_coordinates
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.catalogue import MODELS, named
 from deconditioning.models.spec import ModelSpec
+from deconditioning.wording import slider_text
 from pages.downscaling import numbers, picture
 from pages.downscaling.cell_selection import COLUMNS, ROWS
 from pages.downscaling.essentials import as_noise_sd, in_kilometres
-from pages.downscaling.model import family_values, slider_values, trusted
+from pages.downscaling.model import family_values, slider_values
+from pages.kit.controls.default_or_choice import OWN
 from pages.kit.session import Key
 from pages.kit.state import get_engine
 from tests.core.fields.samples import netcdf, plane, region
@@ -196,7 +201,7 @@ def test_the_second_example_warns(page):
 
 
 def test_every_slider_moves_the_scores(small):
-    for key, factor in (("noise", 1e5), ("l0", 10), ("s1", 10), ("l1", 10), ("trust", 10)):
+    for key, factor in (("noise", 1e5), ("l0", 10), ("s1", 10), ("l1", 10), ("trust", 0.05)):
         before = table(small)
         moved(small, key, factor)
         assert complaints(small) == [] and table(small) != before, key
@@ -213,7 +218,7 @@ def test_each_essential_slider_moves_the_mean_map_visibly_over_its_range(small):
     begin = mean()
     for key in ("l0", "trust", "noise"):
         before, stops = log_slider(small, key).value, [float(text) for text in log_slider(small, key).options]
-        inside = key != "noise"  # which begins at its least
+        inside = key == "l0"  # σ begins at its least, the covariates' effect is all of it
         assert not inside or 0.1 < np.searchsorted(stops, before) / (len(stops) - 1) < 0.9, (key, "opens inside")
         seen = []
         for share in (0.0, 0.25, 0.5, 0.75, 1.0):
@@ -222,8 +227,43 @@ def test_each_essential_slider_moves_the_mean_map_visibly_over_its_range(small):
             seen.append(mean())
         assert np.nanstd(seen[-1] - seen[0]) > 0.1 * np.nanstd(begin), key
         moved = [np.nanmax(np.abs(end - begin)) for end in (seen[0], seen[-1])]
-        assert moved[1] > 0.1 * np.nanstd(begin) and (not inside or moved[0] > 0.1 * np.nanstd(begin)), (key, moved)
+        ends = {"l0": (0, 1), "trust": (0,), "noise": (1,)}[key]
+        assert all(moved[end] > 0.1 * np.nanstd(begin) for end in ends), (key, moved)
         log_slider(small, key).set_value(before).run()
+
+
+def test_every_slider_has_a_help_and_the_essential_ones_read_alike_at_both_levels(open_page):
+    """The level All adds the field's term to the same words; lengths are km at both, noises in the field's units."""
+
+    def reads(page):
+        found = [re.search(r'data-key="(.+?)" data-words="(.+?)"', box.proto.body) for box in page.get("html")]
+        return {match[1]: json.loads(unescape(match[2])) for match in found if match}
+
+    few, every = open_page("downscaling", **FEW_CELLS), open_page("downscaling", level="All", **FEW_CELLS)
+    sliders = [*every.slider, *every.select_slider]
+    assert len(sliders) > 9 and [slider.key for slider in sliders if not slider.help] == []
+    labels = {slider.key: (slider.label, log_slider(few, slider.key).label) for slider in every.select_slider}
+    place = "grid latitude, grid longitude"
+    assert labels["l0"] == (f"How smooth the field is (lengthscale: {place})", "How smooth the field is")
+    assert labels["noise"] == ("How noisy the coarse values are (sd\u00a0σ)", "How noisy the coarse values are")
+    assert labels["trust"][0] == "How much the covariate is trusted (covariates' effect kept)"
+    assert every.selectbox(key="data").label == few.selectbox(key="data").label == "Which field"
+    for key in ("draws", "withhold"):
+        there = [each for page in (few, every) for each in (*page.toggle, *page.slider) if each.key == key]
+        assert len({each.label for each in there}) == 1 and len(there) == 2, key
+    for key in ("l0", "noise", "trust"):
+        value = slider_text(log_slider(every, key).value)
+        assert reads(every)[key][value] == reads(few)[key][value], key
+    assert reads(every)["l0"][slider_text(log_slider(every, "l0").value)].endswith(" km")
+    assert reads(every)["trust"]["1"] == "100 %" and reads(few)["trust"]["0.001"] == "0 %"
+    assert reads(every)["point"][slider_text(1e-6)] == "none"
+
+
+def test_an_old_address_of_the_trust_keeps_its_factor(open_page):
+    """0.0447 was a stop of the slider, and 4 its end."""
+    for asked in (0.0447, 4.0):
+        page = open_page("downscaling", trust=str(asked), **FEW_CELLS)
+        assert complaints(page) == [] and log_slider(page, "trust").value == asked
 
 
 def test_no_number_below_the_slider_of_smoothness_exceeds_the_map(small):
@@ -394,7 +434,7 @@ def test_the_models_own_family_follows_the_model(small):
 
 def test_a_familys_own_parameter_is_on_a_slider_that_moves_the_map(small):
     for family, key in (
-        ("rational_quadratic", "alpha0"), ("powered_exponential", "alpha0"), ("mixed_matern", "mixture0"),
+        ("rational_quadratic", "alpha0"), (OWN, "alpha0"), ("mixed_matern", "mixture0"),
     ):  # fmt: skip
         small.selectbox(key="place").set_value(family).run()
         before = equation(small)
@@ -459,7 +499,7 @@ def test_the_noises_of_the_default_stay_and_none_is_none(small):
     held = small.selectbox(key="hold")
     assert held.value == "own" and "σ² and ς² are fixed" in held.options[0]
     small.selectbox(key="model").set_value("shrinkage_cmp").run()
-    assert "σ² is learned, ς² is fixed" in small.selectbox(key="hold").options[0]
+    assert "σ² learned, ς² fixed" in small.selectbox(key="hold").options[0]
 
 
 def test_a_better_guess_of_bilinear_interpolation_stands_beside_the_maps(small):

@@ -55,7 +55,10 @@ def test_settings_are_kept_under_their_own_words_and_taken_again_with_undo(open_
     kept(page)
     (found,), damaged = store_of(runs_folder).all()
     assert not damaged and found.page == "line" and dict(found.query)["o-k-family"] == MATERN
-    assert found.told[0][1] == MATERN and found.name.startswith(f"Kernel k on x {MATERN}, Lengthscale of k ")
+    assert (
+        found.told[0][1] == MATERN
+        and f"Kernel k on x {MATERN}, How smooth the function is (lengthscale of k) " in found.name
+    )
     assert found.picture.startswith(b"\x89PNG") and labelled(page, "Take").disabled
     page.button(key="lab-reset").click().run()
     assert page.selectbox(key="o-k-family").value == "rbf"

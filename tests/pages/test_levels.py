@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from deconditioning.studies.distribution_regression.tables import keep_table
 from pages.kit.controls import level
-from pages.kit.controls.essential import Essential, essential, labelled, name_of
+from pages.kit.controls.essential import Essential, essential, labelled, name_of, with_term
 from pages.kit.pages import PAGES
 from tests.pages.sliders import log_slider, moved
 from tests.waiting import wait_for
@@ -109,7 +109,8 @@ def test_essential_is_four_controls_in_plain_words_and_the_switch_changes_nothin
         page.button(key="lab-show-all").click().run()
         assert seen(page).shows_all and not told(page)
         labels = {each.key: each.label for each in inputs(page)}
-        assert {key for key in words if words[key] != labels[key]} == set(named)
+        assert {key for key in words if words[key] != labels[key]} <= set(named)
+        assert all(labels[key].startswith(words[key]) for key in named)
         between = state(page)
         assert query(page) == address | {level.KEY: level.ALL} and address == {key: asked}
         switched(page, level.ESSENTIAL)
@@ -187,7 +188,16 @@ def test_stars_in_keys_stand_for_anything(monkeypatch: pytest.MonkeyPatch) -> No
     assert essential("a-1-b") and not essential("a-b") and labelled("a-1-b", "λ", "x") == ("Plain", "help")
     assert labelled("other", "λ", "x") == ("λ", "x") and name_of(Control("a-2-b", "λ", 1, 1, "1")) == "Plain"
     now.shows_all = True
-    assert labelled("a-1-b", "λ", "x") == ("λ", "x")
+    assert labelled("a-1-b", "λ", "x") == ("Plain (λ)", "x") and labelled("a-1-b", "λ") == ("Plain (λ)", "help")
+
+
+def test_the_level_all_adds_what_the_field_calls_it() -> None:
+    assert with_term("Which data", "Data") == "Which data"
+    assert with_term("How many subjects", "n, subjects") == "How many subjects (n)"
+    assert (
+        with_term("How smooth the function is", "Lengthscale of k") == "How smooth the function is (lengthscale of k)"
+    )
+    assert with_term("How many examples", "Pairs (X, Y)") == "How many examples (pairs (X, Y))"
 
 
 def test_the_style_sheet_hides_what_is_not_declared(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """What is told of a run that waits, goes on, is stopped or has ended: plain sentences with its time."""
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,10 +10,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from deconditioning.engine.records import Run, RunSpec
 from deconditioning.kernels.spec import gaussian
 from deconditioning.models.catalogue import AREA_TO_POINT_GP, BAG_GP
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling import descriptions, learn
+from pages.kit.runs import run_panel
 from tests.waiting import HANG_S
 
 
@@ -43,7 +46,7 @@ def _page(changes: dict, stopping: bool) -> None:
      ({"status": "queued", "created": -75, "message": "One run is before it."}, False,
       "One run is before it (1 min 15 s)"),
      ({"created": -500, "started": -42, "message": "Stage two", "eta_s": 90.0}, False,
-      "Stage two · 42 s so far, about 1 min 30 s left"),
+      "Stage two · 42 s so far, about 2 min left"),
      ({"created": -5, "started": -3}, False, "Starting · 5 s so far"),  # the time goes on where the run begins
      ({"created": -90, "started": -3}, False, "3 s so far"),  # it waited for others
      ({"started": -3, "message": "Stage two"}, True, "Stopping…"),
@@ -62,6 +65,26 @@ def test_what_is_told_of_a_run(changes: dict[str, Any], stopping: bool, said: st
     assert not page.exception
     words = " ".join(box.value for box in (*page.markdown, *page.info, *page.error))
     assert said.lower() in words.lower(), words
+
+
+@pytest.mark.parametrize(
+    ("passed", "eta", "load", "share", "left"),
+    [(10, None, 0.0, 1 / 3, "about 20 s left"), (10, None, 8.0, 1 / 12, "about 2 min left"),
+     (100, None, 0.0, 5 / 7, "about 40 s left"), (100, 300.0, 0.0, 1 / 4, "about 5 min left"),
+     (100, 0.0, 0.0, 10 / 11, "about 10 s left")],
+)  # fmt: skip
+def test_the_bar_moves_with_the_time_that_has_passed(
+    passed: float, eta: float | None, load: float, share: float, left: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 30 s expected alone on two processors; the run's own pace counts where it is known."""
+    monkeypatch.setattr(run_panel, "is_stopping", lambda run: False)
+    monkeypatch.setattr("os.getloadavg", lambda: (load, load, load))
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    begun = time.time() - passed
+    run = Run("r", RunSpec("downscale"), status="running", created=begun, started=begun, eta_s=eta)
+    assert run_panel.share_done(run, 30.0) == pytest.approx(share, abs=2e-3)
+    assert run_panel.status_words(run, 30.0).endswith(left)
+    assert run_panel.share_done(replace(run, eta_s=None, progress=0.4)) == 0.4
 
 
 @pytest.mark.parametrize("name", ["downscaling", "one_dimension", "sparse_representation", "swiss_roll"])

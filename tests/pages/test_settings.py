@@ -41,9 +41,10 @@ def test_one_line_is_enough(more: None, open_page: Callable[..., AppTest], dimen
     slider = page.select_slider(key="k-extra")
     assert (slider.value, slider.label) == (0.5, "How much more")
     page.segmented_control(key="level").set_value("All").run()
-    assert page.select_slider(key="k-extra").label == "Extra"
+    assert page.select_slider(key="k-extra").label == "How much more (extra)"
     titles = page.selectbox(key="sweep-x").options
-    assert "Extra" in titles and titles[:3] == ["δ", "ε", "Lengthscales, in median distances"]
+    first = ["δ", "Regularisation (ε)", "Lengthscales, in median distances"]
+    assert "How much more (extra)" in titles and titles[:3] == first
     assert page.session_state["_seen"].controls["k-extra"].words == ("0.5",)
 
 

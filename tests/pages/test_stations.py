@@ -64,7 +64,8 @@ def exact(page: AppTest) -> AppTest:
 def test_the_example_opens_learned_and_says_what_the_command_line_does(open_page) -> None:
     """The offset, shares and scores are those of ``downscale`` at the page's settings."""
     page = exact(open_page("downscaling", data="stations"))
-    assert "and 50 stations" in words(page) and "of the 66 targets" in words(page)
+    assert "and 50 stations" in words(page) and "of the 66 targets" not in words(page)
+    assert re.search(r"is inside its 95 % interval for \d+ % of the area", words(page))
     choice = page.session_state["_choice"]
     assert choice.source == Source("stations", stations="stations/seen", scored="stations/scored")
     problem = build_problem(choice.source, choice.spec)
@@ -72,17 +73,24 @@ def test_the_example_opens_learned_and_says_what_the_command_line_does(open_page
     assert start is not None and start.representativeness > 0
     result = downscale(problem, spec_to_settings(DownscaleSettings("area_to_point_gp"), start))
     said = result.diagnostics["stations"]
-    offset = float(re.search(r"differ from the cells by \*\*(.*?) ±", words(page)).group(1))
+    offset, higher = re.search(r"stations read \*\*(.*?) ± .*? K\*\* (higher|lower) than", words(page)).groups()
+    offset = float(offset) * {"higher": 1, "lower": -1}[higher]
     assert offset == pytest.approx(said["targets"]["offset"], abs=0.01)
     assert abs(offset - OFFSET) < 3 * said["targets"]["offset_sd"]
     rmse = float(re.search(r"all other stations: RMSE ([\d.]+) K", words(page)).group(1))
     assert rmse == pytest.approx(said["targets"]["left_out"]["rmse"], rel=1e-2)
     (table,) = [each.proto.body for each in page.get("html") if "stations that no method used" in each.proto.body]
-    (first, second) = re.findall(r"<tr.*?</tr>", table.split("<tbody>")[1], re.S)[:2]
+    first = re.findall(r"<tr.*?</tr>", table.split("<tbody>")[1], re.S)[0]
     assert f"{said['scored']['rmse']:.3f}" in first and f"{said['scored']['crps']:.3f}" in first
-    assert f"{said['scored']['rmse_of']['area_to_point_gp']:.2f}" in second
+    errors = result.fields["bilinear"].flat[problem.pixel[problem.scored.row]] - problem.scored.measured.value
+    bilinear = np.sqrt(np.nanmean((errors + said["targets"]["offset"]) ** 2))
+    assert in_words(bilinear, 3) in table, "the baselines get the offset that the model learned"
+    verdict = f"{in_words(said['scored']['rmse'], 3)} K**; that of bilinear interpolation with the same offset is "
+    assert f"{verdict}{in_words(bilinear, 3)} K" in words(page)
     (legend,) = [each.proto.body for each in page.get("html") if "used as targets" in each.proto.body]
-    assert "50 stations used" in legend and "300 stations kept for testing" in legend
+    assert "50 stations used" in legend and "300 stations kept for testing" not in legend
+    (tested_stations,) = [each for each in page.toggle if each.label == "Show 300 stations kept for testing"]
+    assert not tested_stations.value and page.toggle(key="marks-0").value
     (tested,) = [each.label for each in page.expander if each.label.startswith("Assumptions of the map")]
     assert tested == "Assumptions of the map (all hold)"
     assert "16 cells and 50 stations are visible: the stations show" in words(page)

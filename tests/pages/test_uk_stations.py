@@ -24,7 +24,8 @@ def test_the_example_opens_with_learned_values_and_says_what_the_command_line_do
     learned = downscale(problem, start)
     assert stored.representativeness == pytest.approx(learned.spec.representativeness, rel=0.05)
     told = downscale(problem, spec_to_settings(start, stored)).diagnostics["stations"]
-    offset = float(re.search(r"differ from the cells by \*\*(.*?) ±", said).group(1))  # type: ignore[union-attr]
+    ((size, than),) = re.findall(r"stations read \*\*(.*?) ± .*?\*\* (higher|lower) than", said)
+    offset = float(size) * {"higher": 1, "lower": -1}[than]
     assert offset == pytest.approx(told["targets"]["offset"], abs=0.02)
     assert told["scored"]["count"] == 9 and told["targets"]["per_100_m"] == pytest.approx(-0.5, abs=0.15)
 

@@ -10,7 +10,7 @@ from deconditioning.models.learning.learning_time import expected_seconds
 #: Seconds on one core of a map with its scores: whatever the size, for each pixel and for each pair of cells.
 _ALWAYS_S, _PIXEL_S, _PAIR_S = 1.0, 2e-5, 1.2e-5
 #: Shares: of a map that one setting of a sweep takes, of learning that one look at one scale up takes.
-_SETTING, _LOOK = 0.3, 0.6
+_SETTING, LOOK = 0.3, 0.6
 
 
 def about_seconds(problem: DownscalingProblem, settings: DownscaleSettings) -> float:
@@ -46,4 +46,4 @@ def _learning_seconds(problem: DownscalingProblem, settings: DownscaleSettings) 
     )  # fmt: skip
     two = bool(settings.choose) or (settings.stage_one == CHOOSE and has_two_ways(settings.kind))
     models = 1 + len(averaged_with(problem, settings))
-    return once * (models + _LOOK * (2 if two else models))
+    return once * (models + LOOK * (2 if two else models))

@@ -15,6 +15,7 @@ from deconditioning.downscaling.checks.learning_check import LearningCheck, bett
 from deconditioning.downscaling.checks.one_scale_up import one_scale_up
 from deconditioning.downscaling.checks.patches import some_cells
 from deconditioning.downscaling.checks.scale_up_result import OneScaleUp
+from deconditioning.downscaling.duration import LOOK
 from deconditioning.downscaling.learning_data import centre_of_priors, distances_suffice, learning_gram, thinned
 from deconditioning.downscaling.prediction import matched_data, reads_bags
 from deconditioning.downscaling.settings import DownscaleSettings
@@ -26,7 +27,7 @@ from deconditioning.downscaling.starting import (
     other_candidate,
     starting_spec,
 )
-from deconditioning.engine.reporting import NoReport
+from deconditioning.engine.reporting import NoReport, Part
 from deconditioning.errors import Cancelled, InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.learning.integrate import integrate
@@ -35,6 +36,9 @@ from deconditioning.models.learning.progress import learning_reporter
 from deconditioning.models.sparse.inducing import fitting
 from deconditioning.models.term_bags import bag_gram_of
 from deconditioning.observations import Bags
+
+#: Share of a run's time after which the models of an average are learned: the map and its scores follow.
+_LEARNED = 0.97
 
 
 def learn_model(
@@ -89,13 +93,15 @@ def _learned_average(
 
     Where cells are too few for the test, the first model alone is learned.
     """
-    context.report(message="Weighing the models by a test one scale up")
+    look = 0.0 if known is not None else LOOK / (1 + LOOK)
+    context.report(message="Weighing the models by a test one scale up", share=0.0)
     checked = _look(problem, settings, context) if known is None else _Checked(True, known)
     weights = {settings.model: 1.0} if checked.result is None else checked.result.weights
     guard, parts = LearningCheck.of(problem), list[tuple[float, Learned]]()
     chosen = [each for each in (settings, *others) if weights.get(each.model, 0.0) > 0 and not checked.cancelled]
-    for each in chosen:
-        learned, result = learn_single(problem, each, context)
+    for number, each in enumerate(chosen):
+        ends = (look + (_LEARNED - look) * (number + more) / len(chosen) for more in (0, 1))
+        learned, result = learn_single(problem, each, Part(context, *ends))
         guard = guard if parts else replace(result, one_scale_up=checked.result)
         parts.append((weights[each.model], learned))
         if learned.cancelled:

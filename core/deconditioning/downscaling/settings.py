@@ -83,7 +83,7 @@ class KernelSettings(Settings):
     )  # fmt: skip
     noise = OrNone(
         Log("σ²", _USUAL.noise, low=1e-6, high=10.0, symbol="σ²", about="noise variance of the standardised targets",
-            help="Noise variance of a standardised coarse target.", plain="How noisy the coarse values are",
+            plain="How noisy the coarse values are",
             plain_help="The sd of the noise of a coarse value, in the units of the field; σ² is its square divided "
             "by the variance of all coarse values. The noisier the values, the less closely the map follows them."),
         f"{TREND.noise:g} for {_IN_SPACE}, and for bag_gp of matched cells; else {_USUAL.noise}",
@@ -91,16 +91,16 @@ class KernelSettings(Settings):
     point_noise = OrNone(
         Log("ς²", _USUAL.point_noise, low=1e-6, high=10.0, symbol="ς²", address="point",
             about="noise variance of each pixel",
-            help="Variance of the independent noise of each pixel. It enters a cell mean divided by the number of "
-            "pixels, so coarse data hardly determine it, but it enters the variance of a pixel in full. The lowest "
-            "value means none."),
+            help="Sd of each pixel's own noise. It enters a cell mean divided by the root of the number of "
+            "pixels, so coarse data hardly determine it, but it enters a pixel in full. The lowest value means none."),
         f"{TREND.point_noise:g} for {_IN_SPACE}, and for bag_gp of matched cells; else {_USUAL.point_noise}",
     )  # fmt: skip
     representativeness = OrNone(
         OrEach(
             Log("τ²", _USUAL.representativeness, low=1e-6, high=10.0, symbol="τ²", address="tau", sweep=False,
                 about="variance by which a station differs from its pixel, or a value of --also from its cell; one "
-                "for all, or one for each source (stations last)")
+                "for all, or one for each source (stations last)",
+                help="Sd by which a value differs from the map where it was measured, beyond its known error.")
         ),
         f"{_USUAL.representativeness}, if there are stations or further sources",
     )  # fmt: skip
@@ -115,7 +115,7 @@ class KernelSettings(Settings):
         Choice(
             "Warp of the target", AUTO, widget="menu", address="warp",
             options={
-                AUTO: "The one that is best one scale up", "none": "None", "log": "Logarithm", "box-cox": "Box-Cox",
+                AUTO: "The best one scale up", "none": "None", "log": "Logarithm", "box-cox": "Box-Cox",
                 "logit": "Logit, between two bounds",
             },
             about="transformation of the target that the model uses: a logarithm or a power (box-cox) makes a skewed "

@@ -54,7 +54,8 @@ class Context:
     ) -> None:
         """Add one row to the trace: the step out of ``total``, a message, and any named numbers.
 
-        ``step`` and ``total`` determine progress and remaining time.
+        ``step`` and ``total``, or a ``share`` of the whole (`engine.reporting.Part`), determine progress and remaining
+        time.
         """
         known = {"step": step, "total": total, "message": message}
         row: dict[str, Any] = {"time": round(time.monotonic() - self._begin, 4)}

@@ -64,10 +64,12 @@ class Live:
         self.change(heard=now)
         if row.get("message"):
             self.change(message=str(row["message"])[:2000])
-        step, total = row.get("step"), row.get("total")
-        if not isinstance(step, int | float) or not isinstance(total, int | float) or total <= 0:
+        share, step, total = row.get("share"), row.get("step"), row.get("total")
+        if isinstance(step, int | float) and isinstance(total, int | float) and total > 0 and share is None:
+            share = step / total
+        if not isinstance(share, int | float):
             return
-        progress = min(1.0, max(0.0, step / total))
+        progress = min(1.0, max(0.0, share))
         if self._rate_from is None or progress < self._rate_from[1]:
             self._rate_from = (now, progress)  # the first step carries imports and set-up: leave it out of the rate
         done, spent = progress - self._rate_from[1], max(0.0, now - self._rate_from[0])

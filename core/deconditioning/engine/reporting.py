@@ -23,6 +23,20 @@ class NoReport:
         """Drop the best so far."""
 
 
+class Part:
+    """A context for one part of a task: its steps count as the ``share`` of the whole from ``begin`` to ``end``."""
+
+    def __init__(self, context: Any, begin: float, end: float) -> None:
+        self._context, self._begin, self._end = context, begin, end
+        self.check, self.best = context.check, context.best
+
+    def report(self, **event: Any) -> None:
+        """The event; with the share of the whole that is done where it has a step."""
+        if event.get("total"):
+            event["share"] = self._begin + (self._end - self._begin) * event["step"] / event["total"]
+        self._context.report(**event)
+
+
 class Stopwatch:
     """CPU and wall seconds of this process since it was made."""
 

@@ -6,7 +6,7 @@ than a factor of two: a moved slider is seen as a change of colour, and still no
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -154,34 +154,34 @@ def chosen_cell_marks(problem: DownscalingProblem) -> list[dict[str, Any]]:
 
 
 def footprint_marks(
-    problem: DownscalingProblem, key: str, scale: MapScale, best: int | None = None, left_out: Sequence[LeftOut] = ()
-) -> list[dict[str, Any]]:
+    problem: DownscalingProblem, key: str, scale: MapScale, best: int | None = None, left_out: Sequence[LeftOut] = (),
+    shown: Collection[int] | None = None,
+) -> list[dict[str, Any]]:  # fmt: skip
     """Traces of the footprints that are no cells of a grid, for the map of a ``key``.
 
-    Outlines of regions, of the cells of a swath, which a file gives by their corners, and, on the coarse map alone, of
-    the footprints of further sources where their response is half its peak; stations and the values of further sources
-    in the field's colours on the coarse and, smaller, the mean map; stations that only score as small faint dots;
-    values hidden by hand as ×; the place of the ``best`` further station, a flat index of the grid, on the map of
-    uncertainty. ``left_out`` has what is predicted of each source's values from all other targets, in the order of
-    the sources.
+    Outlines of regions, of a swath's cells and, on the coarse map alone, of other footprints at half their peak; values
+    of stations and further sources in the field's colours on the coarse and, smaller, the mean map; stations that only
+    score as small faint dots; values hidden by hand as ×; the ``best`` place for a further station, a flat index of the
+    grid, on the map of uncertainty. ``left_out``: each source's values as all other targets predict them, in order;
+    ``shown``: the places of the sources with marks, stations that only score behind all; by default all.
     """
-    traces: list[dict[str, Any]] = []
-    lines = {MapKey.OBSERVED: _all_lines, MapKey.MEAN: _lines_of_cells}.get(MapKey(key))
+    shown, traces = range(len(problem.sources) + 1) if shown is None else shown, list[dict[str, Any]]()
+    further = any(place in shown for place, each in enumerate(problem.sources) if each.footprints is not None)
+    lines = {MapKey.OBSERVED: _all_lines if further else _lines_of_cells, MapKey.MEAN: _lines_of_cells}.get(MapKey(key))
     if lines is not None and len((sides := lines(problem))[0]):
         traces += rimmed_line(*sides, width=1.0, hoverinfo="skip", name="regions")
-    if problem.scored is not None and key == MapKey.OBSERVED:
+    if problem.scored is not None and key == MapKey.OBSERVED and len(problem.sources) in shown:
         words = [f"station, only scores: {each}" for each in _values(problem, problem.scored.measured)]
         faint = _value_marks(problem, problem.scored.measured, words, ("circle", 4), None)
         faint["marker"] |= {"color": clear(LIGHT, 0.6), "line": {"color": clear(DARK, 0.6), "width": 0.6}}
         traces.append(faint)
     predicted = [*left_out, *[None] * (len(problem.sources) - len(left_out))]
-    for place, known in enumerate(predicted):
-        traces += _source_marks(problem, place, known, (key, scale))
+    for place in sorted(place for place in shown if place < len(predicted)):
+        traces += _source_marks(problem, place, predicted[place], (key, scale))
     if best is not None and key == MapKey.SPREAD:
         row, column = divmod(best, problem.grid.shape[1])
-        at = [problem.grid.x[column]], [problem.grid.y[row]]
-        marker = {"symbol": "star", "size": 16, "color": LIGHT, "line": {"color": DARK, "width": 1.5}}
-        traces.append(_points(*at, marker, ["best place for one more station"]))
+        star = {"symbol": "star", "size": 16, "color": LIGHT, "line": {"color": DARK, "width": 1.5}}
+        traces.append(_points([problem.grid.x[column]], [problem.grid.y[row]], star, ["best place for a new station"]))
     return traces
 
 

@@ -93,8 +93,8 @@ def predicted_against_observed(
     picture = layout("Leave-one-out prediction of each station", height=height, dark=dark)
     picture["margin"] = {"l": 62, "r": 10, "t": 34, "b": 42}
     unit = f" ({units})" if units else ""
-    picture["xaxis"] = axis(f"Measured{unit}", dark, automargin=False, range=ends, constrain="domain")
-    picture["yaxis"] = axis(f"Predicted{unit}", dark, automargin=False, scaleanchor="x")
+    picture["xaxis"] = axis(f"Measured{unit}", dark, automargin=False, range=ends)
+    picture["yaxis"] = axis(f"Predicted{unit}", dark, automargin=False)
     rmse = float(np.sqrt(np.nanmean((mean - observed) ** 2)))
     picture["meta"]["alt"] = f"Predicted against measured value of {len(mean)} stations: RMSE {number(rmse)} {units}."
     return {"data": [{"type": "scatter", **ideal, "line": line}, points], "layout": picture}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-_NOT_VALUES = {"time", "step", "total", "attempt", "restart", "evaluation"}
+_NOT_VALUES = {"time", "step", "total", "share", "attempt", "restart", "evaluation"}
 #: The name of the best value so far, beside a quantity's own.
 BEST = "best so far"
 _OBJECTIVES = ("evidence", "loss")

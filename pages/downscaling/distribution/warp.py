@@ -10,6 +10,7 @@ import streamlit as st
 from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.warping.choice import warp_of_kind
 from pages.downscaling.data import Choice, problem_of
+from pages.kit.controls.default_or_choice import take_earlier_words
 from pages.kit.controls.settings import control
 from pages.kit.session import Key
 
@@ -22,7 +23,9 @@ def choose(choice: Choice) -> tuple[Choice, str]:
 
     Raises ``InputError`` where the values do not allow a warp.
     """
-    requested = str(control(DownscaleSettings.warp.inner))
+    setting = DownscaleSettings.warp.inner
+    take_earlier_words(setting.key, {"The one that is best one scale up": setting.text(AUTO)})
+    requested = str(control(setting))
     if requested == AUTO:
         return replace(choice, warp=_learned(choice)), requested
     if requested == _NONE:

@@ -1,6 +1,6 @@
 """What was learned of stations, and the scores at stations that nothing saw."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from html import escape
 from typing import Any
 
@@ -17,9 +17,12 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import number, plus_minus, signed
 from pages.downscaling.distribution.view import View
 from pages.kit.chart.plotly_live import plotly_live
+from pages.kit.controls import widgets
+from pages.kit.controls.level import at_both_levels
 from pages.kit.layout.escaping import MISSING, cells, plain
 from pages.kit.layout.theme import is_dark
-from pages.kit.runs.station_scores import station_scores
+from pages.kit.record import page_record
+from pages.kit.runs.station_scores import station_scores, with_offset
 
 
 def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Mapping[str, np.ndarray]) -> None:
@@ -36,25 +39,59 @@ def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Ma
         return
     fields = {spec.model.name: view.mean, **baselines}
     report = source_report(problem, view.sources, fields, view.predictive)
+    offset = report["targets"]["offset"] if "targets" in report and problem.warp is None else None
+    if offset is not None and "scored" in report:
+        st.markdown(_verdict(report, offset, plain(problem.units)))
     if report.get("sources"):
         _sources(problem, report)
     if "targets" in report:
-        _targets(problem, spec, view, report["targets"])
+        _targets(problem, spec, view, report["targets"], alone=not others)
     if "scored" in report:
-        station_scores(spec.model.name, report["scored"], problem.units)
+        station_scores(spec.model.name, report["scored"], problem.units, offset)
 
 
-def marks(problem: DownscalingProblem) -> None:
-    """The legend of the marks on the maps; nothing where there are none."""
-    entries = [_mark(source, name) for source, name in zip(problem.sources, problem.names_of_sources, strict=True)]
-    if problem.scored is not None:
+def _verdict(report: Mapping[str, Any], offset: float, units: str) -> str:
+    """The error at stations that no method used, beside that of bilinear interpolation."""
+    scored, count = report["scored"], report["targets"]["count"]
+    other = with_offset(scored, "bilinear", offset)["rmse"] if "bilinear" in scored["rmse_of"] else None
+    beside = f"; that of bilinear interpolation with the same offset is {number(other, 3)} {units}" if other else ""
+    return (
+        f"With the {count} stations used, the RMSE at the {scored['count']} stations that no method used is "
+        f"**{number(scored['rmse'], 3)} {units}**{beside}."
+    )
+
+
+def marks(problem: DownscalingProblem) -> frozenset[int]:
+    """The legend of the marks on the maps, with a switch for each source; nothing where there are none.
+
+    Returns the places of the sources whose marks are shown; the stations kept for testing, hidden at first, are behind
+    all of them.
+    """
+    names = [*problem.names_of_sources, *(["stations kept for testing"] if problem.scored is not None else [])]
+    counts = [len(each.row) for each in (*problem.sources, *filter(None, [problem.scored]))]
+    shown = set()
+    with st.container():  # a legend that comes and goes moves no chart
+        with at_both_levels("marks"), st.container(horizontal=True):
+            for place, (name, count) in enumerate(zip(names, counts, strict=True)):
+                last = place == len(problem.sources)
+                key = "marks-tested" if last else f"marks-{place}"
+                page_record().reachable.add(key)
+                if widgets.toggle(f"Show {count} {name}" if last else f"Show {name}", not last, key=key):
+                    shown.add(place)
+        _legend(problem, shown)
+    return frozenset(shown)
+
+
+def _legend(problem: DownscalingProblem, shown: Collection[int]) -> None:
+    sources = enumerate(zip(problem.sources, problem.names_of_sources, strict=True))
+    entries = [_mark(source, name) for place, (source, name) in sources if place in shown]
+    if problem.scored is not None and len(problem.sources) in shown:
         entries.append(("small", f"{len(problem.scored.row)} stations kept for testing"))
     if problem.stations is not None:
         entries.append(("star", "on the uncertainty: where one more station would help most"))
-    with st.container():  # a legend that comes and goes moves no chart
-        if entries:
-            words = "".join(f'<span><i class="lab-mark-{mark}"></i> {escape(text)}</span>' for mark, text in entries)
-            st.html(f'<p class="lab-legend">{words}</p>')
+    if entries:
+        words = "".join(f'<span><i class="lab-mark-{mark}"></i> {escape(text)}</span>' for mark, text in entries)
+        st.html(f'<p class="lab-legend">{words}</p>')
 
 
 def _mark(source: SourceTargets, name: str) -> tuple[str, str]:
@@ -76,7 +113,9 @@ def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:
                       "explained": report["explained"]["stations"]})  # fmt: skip
     rows: list[dict[str, Any]] = [
         {
-            "Source": each["name"], "Kind": each["kind"], "Values": each["count"],
+            "Source": each["name"],
+            "Kind": each["kind"],
+            "Values": each["count"],
             f"Offset from the cells ({units})": f"{plus_minus(each['offset'], each['offset_sd'])}",
             f"sd τ ({units})": number(each["representativeness"], 2),
             "Explained after the cells (%)": number(100 * each["explained"] / max(1 - cells_alone, 1e-12), 2),
@@ -92,26 +131,37 @@ def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:
     )
 
 
-def _targets(problem: DownscalingProblem, spec: ModelSpec, view: View, summary: Mapping[str, Any]) -> None:
+def _learned(problem: DownscalingProblem, summary: Mapping[str, Any], units: str) -> list[str]:
+    """Offset, noise and shares of the stations, a sentence each."""
+    assert problem.stations is not None
+    cells, stations = summary["explained"]["cells"], summary["explained"]["stations"]
+    what = "its pixel" if problem.stations.footprints is None else "the mean over its footprint"
+    offset, than = summary["offset"], "higher" if summary["offset"] >= 0 else "lower"
+    rows = [
+        f"The stations read **{plus_minus(abs(offset), summary['offset_sd'])} {units}** {than} than the cells (learned "
+        "offset and its sd).",
+        f"A station typically differs from {what} by **{number(summary['representativeness'], 2)} {units}** (τ).",
+        f"The stations explain **{number(100 * stations / max(1 - cells, 1e-12), 2)} %** of the variance that the "
+        f"cells leave: **{number(100 * stations, 2)} %** of the map's prior variance, the cells "
+        f"**{number(100 * cells, 3)} %**.",
+    ]
+    if "per_100_m" in summary:
+        change = f"{plus_minus(summary['per_100_m'], summary['per_100_m_sd'])} {units}"
+        rows.insert(1, f"They change by **{change}** per 100 m above their pixel.")
+    return rows
+
+
+def _targets(
+    problem: DownscalingProblem, spec: ModelSpec, view: View, summary: Mapping[str, Any], *, alone: bool
+) -> None:  # fmt: skip
+    """What was learned of the stations, unless a table of all sources has it, and how each is predicted."""
     units = plain(problem.units or "1")
     assert problem.stations is not None
     left = None if view.sources is None else left_out_values(problem, view.sources)[-1]  # stations are last
     words, picture = st.columns([2, 3], gap="medium")
     with words:
-        offset = f"{plus_minus(summary['offset'], summary['offset_sd'])} {units}"
-        cells, stations = summary["explained"]["cells"], summary["explained"]["stations"]
-        what = "its pixel" if problem.stations.footprints is None else "the mean over its footprint"
-        rest = f"{number(100 * stations / max(1 - cells, 1e-12), 2)} %"
-        rows = [
-            f"All stations differ from the cells by **{offset}** (offset and its sd; positive: they read higher).",
-            f"A station typically differs from {what} by **{number(summary['representativeness'], 2)} {units}** (τ).",
-            f"The cells explain **{number(100 * cells, 3)} %** of the map's prior variance, the stations a further "
-            f"**{number(100 * stations, 2)} %**: {rest} of what remains after the cells.",
-        ]
-        if "per_100_m" in summary:
-            change = f"{plus_minus(summary['per_100_m'], summary['per_100_m_sd'])} {units}"
-            rows.insert(1, f"They change by **{change}** per 100 m above their pixel.")
-        st.markdown("\n".join(f"- {row}" for row in rows))
+        if alone:
+            st.markdown("\n".join(f"- {row}" for row in _learned(problem, summary, units)))
         there = place_words(summary["next"]["latitude"], summary["next"]["longitude"])
         st.markdown(
             f"One more station would reduce the remaining variance most at {there} (the star on the map of "

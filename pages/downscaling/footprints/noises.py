@@ -6,7 +6,7 @@ from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.models.learning.initial import ONE_SOURCE
 from deconditioning.models.spec import ModelSpec
-from pages.downscaling.essentials import three_digits
+from pages.downscaling.essentials import as_noise_sd
 from pages.kit.controls.settings import control
 from pages.kit.controls.variable_choice import several
 from pages.kit.layout.escaping import plain
@@ -23,9 +23,9 @@ def tau_sliders(problem: DownscalingProblem, start: ModelSpec) -> dict[str, floa
         return {}
     values = []
     for number, tau in enumerate(noises_of(problem, start)):
-        title = _TAU.title if count == 1 else f"{_TAU.symbol} of {plain(problem.names_of_sources[number])}"
+        title = f"Noise of {plain(problem.names_of_sources[number])} (sd\u00a0τ)"
         setting = _TAU.copy(title=title, address=_key(number, count), default=max(tau, _TAU.low))
-        values.append(float(control(setting, reads=three_digits)))
+        values.append(float(control(setting, reads=as_noise_sd(problem))))
     return {"representativeness": tuple(values) if count > 1 else values[0]}
 
 

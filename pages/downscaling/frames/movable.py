@@ -3,11 +3,12 @@
 from collections.abc import Collection
 from dataclasses import replace
 
+from deconditioning.downscaling.pictures.covariate_trust import trusted
 from deconditioning.downscaling.pictures.settings import SliderSettings
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
 from deconditioning.models.spec import ModelSpec
-from pages.downscaling.model import slider_key, trusted
+from pages.downscaling.model import slider_key
 
 _NUMBERS = ("noise", "point_noise", "regularisation")
 

@@ -104,6 +104,14 @@ def correct(key: str, texts: list[str]) -> None:
         parameters.set_initial_query_params_from_current()
 
 
+def reword(key: str, texts: list[str]) -> None:
+    """The same in other words: nothing is said about it; before the control of that key is built."""
+    correct(key, texts)
+    for requested in st.session_state.get(Key.ADDRESS_REQUESTS, {}).values():
+        if key in requested:
+            requested[key] = texts
+
+
 def complete() -> None:
     """Let the address say what the controls hold; at a page's end.
 

@@ -1,8 +1,10 @@
 """The essential controls of a page: which these are, and how they are called in words that a first-year student knows.
 
-A page declares them beside its controls and gives them to `page_header`. At the level All nothing of this is asked.
+A page declares them beside its controls and gives them to `page_header`. At the level All the same words are followed
+by the field's term: "How smooth the field is (lengthscale)".
 """
 
+import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -32,9 +34,28 @@ def essential(key: str) -> Essential | None:
 
 
 def labelled(key: str, label: str, help: str | None = None) -> tuple[str, str | None]:
-    """The label and help of a control at the level that is shown."""
-    declared = None if page_record().shows_all else essential(key)
-    return (label, help) if declared is None else (declared.label, declared.help)
+    """The label and help of a control at the level that is shown; its own ``help`` comes first at All."""
+    declared = essential(key)
+    if declared is None:
+        return label, help
+    if page_record().shows_all:
+        return with_term(declared.label, label), help or declared.help
+    return declared.label, declared.help
+
+
+def with_term(words: str, term: str) -> str:
+    """Plain words and, in parentheses, those parts of the field's term that say more: "Which field" stands alone where
+    the term is "Field"."""
+    known = _words(words)
+    parts = [term] if "(" in term else term.split(", ")
+    more = ", ".join(part for part in parts if not _words(part) <= known)
+    if re.match("[A-Z][a-z]", more):
+        more = more[0].lower() + more[1:]
+    return f"{words} ({more})" if more else words
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))
 
 
 def name_of(control: Control) -> str:

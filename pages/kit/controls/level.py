@@ -34,7 +34,7 @@ def choose(essentials: Essentials) -> None:
         result = st.segmented_control(
             "Controls", LEVELS, default=ESSENTIAL, required=True, key=KEY, bind="query-params", width="stretch",
             help=(
-                "Essential: at most four controls, in plain words. All: every control, in technical terms. Hidden "
+                "Essential: at most four controls, in plain words. All: every control, with the field's terms. Hidden "
                 "controls keep their values."
             ),
         )  # fmt: skip

@@ -1,5 +1,6 @@
 """What pages share about a run of theirs: which one it is, its progress with Cancel, its trace as charts."""
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -42,8 +43,17 @@ def begin_run(spec: RunSpec) -> None:
 
 
 def show_duration(doing: str, seconds: float) -> None:
-    """Say, beside the button that begins it, about how long something takes: "Learning takes about 40 s"."""
-    st.caption(f"{doing} takes {about(seconds)}, longer if others are computing too.")
+    """Say, beside the button that begins it, about how long something takes now: "Learning takes about 40 s"."""
+    slower = _slowdown(1)
+    now = f"{doing} takes {about(slower * seconds)}"
+    st.caption(f"{now} at the present load of this computer." if slower > 1.25 else f"{now}.")
+
+
+def _slowdown(more: int = 0) -> float:
+    """How many times as long a process takes as it would alone, where the processors are shared with ``more`` than
+    now."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return max(1.0, (load + more) / (os.cpu_count() or 1))
 
 
 def run_of(task: str) -> Run | None:
@@ -122,8 +132,13 @@ def next_to_picture() -> Iterator[None]:
         yield
 
 
-def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str = "Learning") -> None:
-    """Progress, time left and Cancel of an active run, with ``draw(trace)`` below; a full redraw when it ends."""
+def follow(
+    run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str = "Learning", expected_s: float | None = None
+) -> None:
+    """Progress, time left and Cancel of an active run, with ``draw(trace)`` below; a full redraw when it ends.
+
+    ``expected_s``: how long it should take alone; it counts until the run itself tells how fast it goes.
+    """
 
     @st.fragment(run_every=_EVERY_S)
     def live() -> None:
@@ -132,10 +147,9 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
         if not now.active:
             redraw()
         with st.container(border=True):
-            st.progress(
-                now.progress or 0.0,
-                text=status_words(now) if stopping or now.status == "queued" else f"{doing}: {status_words(now)}",
-            )
+            words = status_words(now, expected_s)
+            text = words if stopping or now.status == "queued" else f"{doing}: {words}"
+            st.progress(share_done(now, expected_s), text=text)
             if engine.is_mine(now):
                 st.button("Cancel", key=f"cancel-{run.id}", on_click=stop, args=(run.id,), disabled=stopping)
             draw(engine.trace(run.id))
@@ -146,7 +160,7 @@ def follow(run: Run, draw: Callable[[list[dict[str, Any]]], None], *, doing: str
     live()
 
 
-def status_words(run: Run) -> str:
+def status_words(run: Run, expected_s: float | None = None) -> str:
     """What an active run does, for how long it has gone on, and how long it will."""
     if is_stopping(run.id):
         return "Stopping…"
@@ -156,8 +170,29 @@ def status_words(run: Run) -> str:
     message = sentence_of(run.message or ("waiting for a free process" if queued else "starting")).removesuffix(".")
     if queued:
         return f"{message} ({since})"
-    left = f", about {duration(run.eta_s)} left" if run.eta_s is not None else ""
-    return f"{message} · {since} so far{left}"
+    left = _seconds_left(run, expected_s)
+    rest = "" if left is None else f", {about(left)} left"
+    return f"{message} · {since} so far{rest}"
+
+
+def share_done(run: Run, expected_s: float | None = None) -> float:
+    """The share of a run's time that has passed; what the run itself tells where its time is not known."""
+    left = _seconds_left(run, expected_s)
+    if left is None:
+        return run.progress or 0.0
+    passed = max(0.0, time.time() - _begun(run))
+    return passed / (passed + left) if passed + left > 0 else 0.0
+
+
+def _seconds_left(run: Run, expected_s: float | None) -> float | None:
+    """As the run's own pace has it; before that is known by the time expected at the present load. Never less than a
+    tenth of the time it has taken, or two fifths where only expected, so that what takes longer is said to."""
+    if run.started is None:
+        return None
+    passed = max(0.0, time.time() - run.started)
+    if run.eta_s is not None:
+        return max(run.eta_s, 0.1 * passed)
+    return None if expected_s is None else max(expected_s * _slowdown() - passed, 0.4 * passed)
 
 
 def _begun(run: Run) -> float:

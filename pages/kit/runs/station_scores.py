@@ -10,18 +10,29 @@ from pages.kit.layout.score_table import score_table
 _MAP = "map"
 
 
-def station_scores(model: str, scored: Mapping[str, Any], units: str) -> None:
+def with_offset(scored: Mapping[str, Any], name: str, offset: float) -> dict[str, float | None]:
+    """RMSE and bias of a map at the scored stations once ``offset`` is added to it: the spread of its errors stays."""
+    rmse, bias = scored["rmse_of"][name], scored["bias_of"][name]
+    return {"rmse": math.sqrt(max(0.0, rmse**2 - bias**2 + (bias + offset) ** 2)), "bias": bias + offset}
+
+
+def station_scores(model: str, scored: Mapping[str, Any], units: str, offset: float | None = None) -> None:
     """A table of ``scored`` (`deconditioning.downscaling.further_sources.report.source_report`): the model named
-    ``model``, its map alone where the stations' learned offset makes a difference, and the baselines."""
+    ``model`` and the baselines, all with the stations' learned ``offset``; without one, baselines as they are, and the
+    model's map alone where that makes a difference."""
     scores = {"rmse": scored["rmse"], "bias": scored["bias"], "crps": scored["crps"]}
     scores |= {f"coverage{level}": scored[f"inside_{level}"] for level in (50, 90, 95)}
     rows: dict[str, dict[str, float | None]] = {model: scores}
-    maps = {name: {"rmse": rmse, "bias": scored["bias_of"][name]} for name, rmse in scored["rmse_of"].items()}
-    alone = maps.pop(model)
     caption = f"Scores at the {scored['count']} stations that no method used; error is prediction − measured value."
-    if not math.isclose(alone["rmse"], scored["rmse"], rel_tol=1e-6):
-        rows[_MAP] = alone
-        caption += (
-            " Only the first row includes the learned offset of the stations: compare the others with each other."
-        )
+    if offset is not None:
+        caption += " The offset of the stations, as the model learned it, is added to every row."
+        maps = {name: with_offset(scored, name, offset) for name in scored["rmse_of"] if name != model}
+    else:
+        maps = {name: {"rmse": rmse, "bias": scored["bias_of"][name]} for name, rmse in scored["rmse_of"].items()}
+        alone = maps.pop(model)
+        if not math.isclose(scored["rmse_of"][model], scored["rmse"], rel_tol=1e-6):
+            rows[_MAP] = alone
+            caption += (
+                " Only the first row includes the learned offset of the stations: compare the others with each other."
+            )
     score_table(rows | maps, units=units, names={_MAP: "Posterior mean without the offset"}, caption=caption)

@@ -19,6 +19,7 @@ from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import averaged_with, completed, spec_to_settings, starting_spec
 from deconditioning.downscaling.stores.stored_model import condition_on_problem
 from deconditioning.downscaling.warping.physical_map import physical_map
+from deconditioning.engine.context import Context
 from deconditioning.errors import InputError
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -149,7 +150,10 @@ def test_auto_averages_and_a_model_picked_by_name_does_not(matched, mediated) ->
 
 def test_learning_weighs_the_models_one_scale_up_and_the_result_says_so(matched) -> None:
     settings = DownscaleSettings(**QUICK)
-    learned, guard = learn_model(matched, settings)
+    told = Context()
+    learned, guard = learn_model(matched, settings, told)
+    shares = [row["share"] for row in told.trace if "share" in row]
+    assert shares == sorted(shares) and shares[0] == 0 and 0.9 < shares[-1] < 1, "the bar of the run never goes back"
     found = guard.one_scale_up
     assert set(found.weights) == {"area_to_point_gp", "regression_kriging"} and sum(found.weights.values()) == (
         pytest.approx(1)

@@ -152,5 +152,7 @@ def test_marks_say_value_error_and_what_all_others_predict(every: DownscalingPro
     lines = [trace for trace in observed if trace["mode"] == "lines"]
     gaps = int(np.isnan(uncompacted(lines[0]["x"])).sum())
     assert len(lines) == 2 and gaps >= len(footprint_outlines(found)) - 1
+    without = footprint_marks(found, "observed", field_scale(found), left_out=left, shown=())
+    assert len(without) < len(observed) and all(trace in observed for trace in without)
     on_spread = footprint_marks(found, "spread", field_scale(found))
     assert [len(trace["hovertext"]) for trace in on_spread] == [8, 1]

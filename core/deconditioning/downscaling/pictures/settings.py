@@ -11,12 +11,20 @@ class SliderSettings(Settings):
         "Lengthscale", 1.0, low=2e-2, high=5e1, address="l0", plain="How smooth the field is",
         plain_help="The lengthscale of the kernel's first term: how far apart two places can be and still have "
         "similar values.",
+        help="How far apart two values can be and still be similar: along the ground in km, along a covariate in its "
+        "standard deviations.",
     )  # fmt: skip
     trust = Log(
-        "Trust in the covariates", 1.0, low=1e-3, high=1e1, address="trust", plain="How much the covariate is trusted",
-        plain_help="A factor on the prior standard deviation of what the covariates explain: below 1 the map follows "
-        "them less than the learned model does.",
-        help="A factor on the sd of every kernel term of the covariates alone.",
+        "Covariates' effect kept", 1.0, low=1e-3, high=1e1, address="trust", plain="How much the covariate is trusted",
+        plain_help="How much of the covariate's effect on the map is kept, approximately. 100 %: all of it, as in the "
+        "model that is shown first; 0 %: none, so that the map follows the coarse values alone. The address has the "
+        "factor on the prior standard deviation of what the covariates explain.",
     )  # fmt: skip
-    slope = Log("Sd of the slope", 1.0, low=2e-2, high=5e1, address="l1")
-    variance = Log("Variance", 1.0, low=1e-3, high=1e3, address="s0")
+    slope = Log(
+        "Sd of the slope", 1.0, low=2e-2, high=5e1, address="l1",
+        help="Prior standard deviation of the slope of the field along this covariate, both in standard deviations.",
+    )  # fmt: skip
+    variance = Log(
+        "Variance", 1.0, low=1e-3, high=1e3, address="s0",
+        help="Prior variance of this term of the kernel, as a multiple of the variance of all coarse values.",
+    )  # fmt: skip
