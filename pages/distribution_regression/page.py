@@ -9,7 +9,7 @@ from deconditioning.studies.distribution_regression.settings import (
     StandInSettings,
     ValidationSettings,
 )
-from pages.distribution_regression import clusters, picture, risk, theory
+from pages.distribution_regression import clusters, picture, risk, theory, words
 from pages.distribution_regression.data import choose_data
 from pages.distribution_regression.model import learning
 from pages.distribution_regression.presets import PRESETS
@@ -62,8 +62,8 @@ def body() -> None:
     with right:
         picture.predictions(chosen, scores)
     with above:
-        picture.summary(chosen, result, scores)
-    picture.others(chosen, result, scores)
+        words.summary(chosen, result, scores)
+    words.others(chosen, result, scores)
     picture.remark(chosen)
     picture.table(result, scores, held_out)
     picture.link(chosen, model)

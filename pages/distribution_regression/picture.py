@@ -10,15 +10,19 @@ from deconditioning.distribution_regression.simulate import regression_function
 from deconditioning.distribution_regression.single_index import SingleIndex
 from deconditioning.distribution_regression.stand_in import LABEL
 from deconditioning.distribution_regression.subjects import Subjects
-from deconditioning.figures.colours import model_name
 from deconditioning.figures.studies.distribution_regression import link_plot, predicted_plot, ridge_plot
 from deconditioning.figures.studies.one_dimension import function_plot
 from deconditioning.figures.style import Figure, legend_below
 from deconditioning.studies.distribution_regression.compare import Comparison, Prepared, compare, find_link, ridges
 from deconditioning.studies.distribution_regression.settings import LinkSettings, ValidationSettings
 from deconditioning.studies.distribution_regression.study import MethodSettings
-from deconditioning.studies.distribution_regression.validation import PREDICTORS, Validated, cross_validate
-from deconditioning.wording import number, signed
+from deconditioning.studies.distribution_regression.validation import (
+    PREDICTORS,
+    WITHOUT_KERNEL,
+    Validated,
+    cross_validate,
+)
+from deconditioning.wording import number
 from pages.distribution_regression.data import Chosen
 from pages.distribution_regression.model import Model, choose_model
 from pages.distribution_regression.paper_results import on_accelerometers
@@ -26,15 +30,13 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.essential import aside, group
 from pages.kit.controls.settings import controls
 from pages.kit.layout.escaping import plain
-from pages.kit.layout.page_layout import explain, lead
+from pages.kit.layout.page_layout import explain
 from pages.kit.layout.score_table import score_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.runs.stored_results import stored
 
 #: The stored table of the stand-in.
 _STAND_IN = "distribution_regression_stand_in.json"
-#: The share of the outcomes' variance that must be predictable at best for predictions of single subjects to be of use.
-_FORETOLD = 0.5
 ROUTES = {
     Route.CHEBYSHEV: "Chebyshev interpolation at {nodes} nodes, error {error}",
     Route.SORTED: "sorting, exact",
@@ -75,7 +77,7 @@ def compared(chosen: Chosen, model: Model) -> Comparison:
 def _validated(
     key: str, settings: MethodSettings, repeats: int, nested: bool, _prepared: Prepared
 ) -> dict[str, Validated]:
-    methods = tuple(name for name in PREDICTORS if name in (*_prepared.methods, "flr"))
+    methods = tuple(name for name in PREDICTORS if name in (*_prepared.methods, *WITHOUT_KERNEL))
     subjects = _prepared.subjects
     folds = min(ValidationSettings.folds.default, max(2, subjects.count // 2))
     return cross_validate(subjects, settings, methods, folds=folds, repeats=repeats, learned=nested, prepared=_prepared)
@@ -89,72 +91,6 @@ def validated(chosen: Chosen, model: Model, how: ValidationSettings) -> dict[str
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _ridges(key: str, _subjects: Subjects) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return ridges(_subjects)
-
-
-def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> None:
-    """The result in a sentence."""
-    risks = {name: curve.risk for name, curve in result.curves.items() if curve.risk is not None}
-    r2 = {name: float(v.r2.mean()) for name, v in scores.items()}
-    if risks:
-        best = min(risks, key=risks.__getitem__)
-        verb = (
-            "the lowest of all methods on this draw"
-            if best == "gpdr"
-            else f"more than that of *{model_name(best)}* on this draw"
-        )
-        lead(
-            "Simulated subjects, each with many measurements x and one outcome. How much does a measurement at x add "
-            "to the outcome? The estimate, a Gaussian process, is the solid line with the band. "
-            f"{_in_band(result)} Its posterior risk, a mean squared error, is **{risks['gpdr']:.4f}**, {verb}."
-        )
-        return
-    best = max(r2, key=r2.__getitem__)
-    also = "the most of all methods" if best == "gpdr" else f"*{model_name(best)}* the most, {100 * r2[best]:.1f} %"
-    lead(
-        f"For held-out subjects, the Gaussian process explains **{100 * r2['gpdr']:.1f} %** of the variance of "
-        f"{plain(chosen.prepared.subjects.outcome_name)}, {also}. {chosen.words}"
-    )
-
-
-def _in_band(result: Comparison) -> str:
-    """Over which share of x the band of the estimate contains the true curve, and where it does not."""
-    curve = result.curves["gpdr"]
-    outside = np.abs(curve.mean - regression_function(result.at)) > 2 * curve.sd
-    if not outside.any():
-        return "The ±2 sd band contains the true curve everywhere."
-    at = result.at[outside]
-    where = (
-        f"near x = {number(round(float(at.mean()), 1), 2)}"
-        if np.ptp(at) < 0.1
-        else f"from x = {at[0]:.2f} to {at[-1]:.2f}, in parts"
-    )
-    return f"The ±2 sd band contains the true curve over {100 * (1 - outside.mean()):.0f} % of x, not {where}."
-
-
-def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> None:
-    """The risks of the other methods, and how much of single outcomes can be predicted at all."""
-    risks = {name: curve.risk for name, curve in result.curves.items() if curve.risk is not None}
-    if risks:
-        r2, ceiling = float(scores["gpdr"].r2.mean()), _ceiling(chosen)
-        single = (
-            f"Single outcomes are hard to predict: R² for held-out subjects is {signed(r2, 2)}; with the true curve "
-            f"and every distribution known it would be {ceiling:.2f}."
-        )
-        if ceiling < _FORETOLD:
-            single += " Use the regression to learn the curve, not to predict single subjects."
-        compared = (
-            f"The risk of density estimation is {risks['kde']:.4f}. Bayesian distribution regression (BDR) represents "
-            "the curve by kernels at a few values of x, the landmarks: its risk is "
-            f"{risks['bdr10']:.4f} with 10, {risks['bdr50']:.4f} with 50, and {risks['shrunk']:.4f} with 50 and the "
-            "Gaussian process's prior."
-        )
-        st.markdown(f"{single} {compared}")
-
-
-def _ceiling(chosen: Chosen) -> float:
-    assert chosen.simulated is not None
-    known, outcomes = chosen.simulated.expected, chosen.simulated.subjects.outcomes.numpy(force=True)
-    return float(min(1.0, known.var() / outcomes.var()))
 
 
 def densities(chosen: Chosen) -> None:

@@ -47,8 +47,15 @@ def test_it_opens_finished_beside_the_stored_risks(page):
     assert "to learn the curve, not to predict single subjects" in said
     assert all(
         name in scores(page)
-        for name in ("Gaussian process", "Density estimation", "BLR, 50 landmarks", "Functional linear")
+        for name in (
+            "Gaussian process",
+            "Density estimation",
+            "BLR, 50 landmarks",
+            "Functional linear",
+            "Average alone",
+        )
     )
+    assert re.search(r"A straight line in each subject's average reaches −?[\d.]+[:,]", said)
 
 
 def test_folds_that_learn_anew_say_so(page):

@@ -148,6 +148,7 @@ TOGETHER = {
         "bdr50",
         "shrunk",
         "flr",
+        "average",
         "truth",
     ),
     "embeddings": ("cme", "shrinkage_cmp", "truth"),

@@ -108,6 +108,25 @@ def test_cross_validation_is_refitting_without_the_fold():
     assert found["flr"].r2.shape == (2,) and found["flr"].interval[0] <= found["flr"].interval[1]
 
 
+def test_the_average_alone_is_least_squares_on_the_means_of_the_raw_measures():
+    people = accelerometer_stand_in(30, 1, minutes=60)
+    found = cross_validate(people, GIVEN, ("average",), folds=3, repeats=1, seed=5)["average"]
+    raw, owner = people.measures[:, 0].numpy(), people.owner.numpy()
+    design = np.array([[*people.covariates[i].tolist(), raw[owner == i].mean(), 1.0] for i in range(30)])
+    y = people.outcomes.numpy()
+    for held in folds_of(30, 3, 5):
+        train = np.setdiff1d(np.arange(30), held)
+        slopes = np.linalg.solve(design[train].T @ design[train], design[train].T @ y[train])
+        assert np.allclose(found.predicted[held], design[held] @ slopes)
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_a_function_that_is_no_line_is_seen_by_the_distribution_and_not_by_the_average(seed):
+    subjects = simulate(SimulationSpec(200, 200, seed)).subjects
+    found = cross_validate(subjects, MethodSettings(), ("gpdr", "average"), repeats=3)
+    assert found["gpdr"].r2.mean() > found["average"].r2.mean() + 0.03
+
+
 def test_learning_on_each_fold_helps_a_poor_start():
     subjects = simulate(SimulationSpec(60, 200, 0, spread=3.0)).subjects
     poor = MethodSettings(lengthscale=0.02, variance=1e-3, noise=1.0, intercept=True)

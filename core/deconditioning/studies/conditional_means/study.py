@@ -18,7 +18,12 @@ from deconditioning.kernels.tiles import evaluate
 from deconditioning.models.defaults import median_distance
 from deconditioning.observations import Bags
 from deconditioning.plain_data import check_seed
-from deconditioning.studies.conditional_means.settings import PAPER_PER_BAG, PAPER_REGULARISATION, BagSettings
+from deconditioning.studies.conditional_means.settings import (
+    PAPER_BAGS,
+    PAPER_PER_BAG,
+    PAPER_REGULARISATION,
+    BagSettings,
+)
 
 _SPREAD = 0.5
 #: The most points a layout may hold, and the most for which the N×N estimator is computed as written.
@@ -40,7 +45,7 @@ class BagLayout:
     input_scale, mediator_scale : lengthscales of k and ℓ as multiples of the median heuristic's.
     """
 
-    bags: int = BagSettings.bags.default
+    bags: int = PAPER_BAGS
     per_bag: int = PAPER_PER_BAG
     unequal: bool = False
     alike: bool = BagSettings.alike.default

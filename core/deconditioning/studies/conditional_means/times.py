@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from deconditioning.embeddings.conditional_mean import replicated_weights, shrinkage_weights
-from deconditioning.studies.conditional_means.settings import BagSettings
+from deconditioning.studies.conditional_means.settings import PAPER_BAGS
 from deconditioning.studies.conditional_means.study import (
     GRID,
     MOST_DENSE,
@@ -64,9 +64,7 @@ def extrapolated_cost(measured: Cost, points: int, bags: int) -> Cost:
     return Cost(measured.route, bags, points, measured.seconds * (points / measured.points) ** 3, extrapolated=True)
 
 
-def cost_table(
-    bags: int = BagSettings.bags.default, sizes: tuple[int, ...] = (3, 10, 20, 40, 70, 100), seed: int = 0
-) -> list[Cost]:
+def cost_table(bags: int = PAPER_BAGS, sizes: tuple[int, ...] = (3, 10, 20, 40, 70, 100), seed: int = 0) -> list[Cost]:
     """All routes for growing bags, up to 5,000 points as written; then the paper's larger layouts by extrapolation."""
     rows: list[Cost] = []
     for per_bag in sizes:

@@ -20,8 +20,10 @@ from deconditioning.studies.distribution_regression.compare import Prepared
 from deconditioning.studies.distribution_regression.settings import ValidationSettings
 from deconditioning.studies.distribution_regression.study import METHODS, MethodSettings
 
-#: What predicts an outcome; "flr" takes the measures' order for time.
-PREDICTORS = (*METHODS, "flr")
+#: What predicts an outcome; "flr" takes the measures' order for time, "average" knows a subject's mean measures alone.
+PREDICTORS = (*METHODS, "flr", "average")
+#: Of those, the ones without a kernel.
+WITHOUT_KERNEL = ("flr", "average")
 #: Gibbs draws and burn-in of a fold: a prediction needs the weights' mean alone.
 _FOLD_DRAWS = (40, 10)
 
@@ -89,12 +91,12 @@ def cross_validate(
     out = {}
     for method in methods:
         same = (method, folds, repeats, seed)  # without a kernel nothing depends on the settings
-        if method == "flr" and same in sums.kept_scores:
+        if method in WITHOUT_KERNEL and same in sums.kept_scores:
             out[method] = sums.kept_scores[same]
             continue
-        predict = _functional(subjects, sums.features()) if method == "flr" else _kernel_method(
+        predict = _linear(method, subjects, sums) or _kernel_method(
             sums.sums(method, settings), subjects, settings, learned, check
-        )  # fmt: skip
+        )
         out[method] = sums.kept_scores[same] = over_folds(predict, y, splits, check)
     return out
 
@@ -150,6 +152,26 @@ def _kernel_method(sums: Sums, subjects: Subjects, settings: MethodSettings, lea
         fitted = fit(now, some, y, w, inside)
         mean, _ = fitted.predict(gram[rows][:, others], gram.diagonal()[others], design)
         return mean.numpy(force=True)
+
+    return predict
+
+
+def _linear(method: str, subjects: Subjects, sums: Prepared) -> Any:
+    """``predict(train, held)`` of a method without a kernel, None of all others."""
+    if method == "flr":
+        return _functional(subjects, sums.features())
+    return _on_averages(subjects) if method == "average" else None
+
+
+def _on_averages(subjects: Subjects) -> Any:
+    """``predict(train, held)`` of least squares on an intercept, the covariates and each subject's mean measures."""
+    averages = subjects.bags.mean(subjects.bags.inputs)
+    design = design_matrix(torch.cat([subjects.covariates, averages], 1), intercept=True).numpy(force=True)
+    y = subjects.outcomes.numpy(force=True)
+
+    def predict(train: np.ndarray, held: np.ndarray) -> np.ndarray:
+        """Predicted outcomes of the ``held`` subjects, learned from those of ``train``."""
+        return design[held] @ np.linalg.lstsq(design[train], y[train], rcond=None)[0]
 
     return predict
 

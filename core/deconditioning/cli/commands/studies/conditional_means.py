@@ -8,7 +8,12 @@ from deconditioning.cli.commands.benchmark import machine
 from deconditioning.cli.document import Result, add_json_option, check_writable, document, write
 from deconditioning.cli.flags import add_flags
 from deconditioning.errors import InputError
-from deconditioning.studies.conditional_means.settings import PAPER_PER_BAG, PAPER_REGULARISATION, BagSettings
+from deconditioning.studies.conditional_means.settings import (
+    PAPER_BAGS,
+    PAPER_PER_BAG,
+    PAPER_REGULARISATION,
+    BagSettings,
+)
 
 HELP = "compare the errors and costs of the standard and the shrinkage estimator of a conditional mean embedding"
 _NAMES = {"standard": "cmp", "shrinkage": "shrinkage_cmp"}
@@ -18,7 +23,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add_flags(
         parser, BagSettings, names=("bags", "per_bag", "unequal", "regularisation"), several=("bags", "per_bag"),
-        defaults={"per_bag": PAPER_PER_BAG, "unequal": False, "regularisation": PAPER_REGULARISATION},
+        defaults={
+            "bags": PAPER_BAGS, "per_bag": PAPER_PER_BAG, "unequal": False, "regularisation": PAPER_REGULARISATION,
+        },
     )  # fmt: skip
     parser.add_argument(
         "--same-number", action="store_true", help="use λ itself on both diagonals instead of Nλ and Bλ"

@@ -32,9 +32,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--methods",
         nargs="+",
         metavar="METHOD",
-        help="gpdr, kde, landmark10, landmark50, bdr10, bdr50, shrunk, flr (default: all of these); kde_narrow "
-        "(silverman_0.9), kde_cut (the same, truncated at the ends), landmark10_gp; with --rank and other data "
-        "gpdr_flr, which combines both",
+        help="gpdr, kde, landmark10, landmark50, bdr10, bdr50, shrunk, for other data flr, average (default: all of "
+        "these); kde_narrow (silverman_0.9), kde_cut (the same, truncated at the ends), landmark10_gp; with --rank "
+        "and other data gpdr_flr, which combines both",
     )
     parser.add_argument("--distinct", action="store_true", help="continuous measures without repeated values")
     parser.add_argument("--draws", type=int, default=100, help="posterior draws for the sampled risk; 0: none")
