@@ -35,7 +35,7 @@ def body() -> None:
         settings = choose_learning(count, toy_spec.seed)
         learn_button(toy_spec, settings)
     watch(toy_spec, count)
-    table(toy, count, represented, others, places_of_picture(learned))
+    table(toy, represented, others, places_of_picture(learned))
     equation(toy, count, represented)
     if st.session_state.get(RepresentationSettings.places.key) != "learned":
         offer(OnPage("sparse-representation"))

@@ -1,5 +1,7 @@
 """Functions and points, at the sliders' values and learned."""
 
+from contextlib import suppress
+
 import numpy as np
 import streamlit as st
 
@@ -17,7 +19,7 @@ from deconditioning.studies.sparse_representation.study import (
     read,
     represent,
 )
-from deconditioning.wording import rounded, signed
+from deconditioning.wording import number, rounded, signed
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.page_layout import lead
@@ -25,10 +27,10 @@ from pages.kit.layout.theme import is_dark
 from pages.sparse_representation.controls import LEARN, LEARNABLE, choose_values
 from pages.sparse_representation.learned import shown_data, toy_of
 
-#: Height of the small pictures together: beside the large one and its sentence.
-_BESIDE = 470
+#: Small pictures side by side, and their height.
+_ACROSS, _HEIGHT = 3, 230
 #: Titles of small pictures, where a version's name says less.
-TITLES = {"random": "Random points, same kernel"}
+TITLES = {"random": "Random points, same kernel", "variational_gp": "Variational GP, as many points"}
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -60,31 +62,47 @@ def _at_values(
 def pictures(
     toy: Toy, count: int, learned: dict[str, SparseRepresentation]
 ) -> tuple[Represented, dict[str, Represented]]:
-    """At the sliders' values, large; beside it, other positions and the variational GP. Returns the former, and all
-    others by their version."""
+    """At the sliders' values, large; below it, other positions, the variational GP, and a GP on all data where these
+    are not too many. Returns the former, and all others by their version."""
     sentence = st.empty()
-    left, right = st.columns([5, 3])
-    with left:
-        represented = picture_first(lambda: _represented(toy, count, learned))
+    represented = picture_first(lambda: _represented(toy, count, learned))
     others = {version: read_at(toy.spec, spec) for version, spec in learned.items()}
     others["variational_gp"] = fitted(toy.spec, "variational_gp", len(represented.locations))
     places = places_of_picture(learned)
     if places == "learned":
         others["random"] = _at_values(toy, count, "random", _values(represented), learned)
+    with suppress(InputError):  # too many
+        others["exact_gp"] = fitted(toy.spec, "exact_gp", count)
     with sentence:
         lead(opening(toy, represented, others, places))
-    first = [version for version in ("random", "learned", "variational_gp") if version in others]
-    height = _BESIDE // len(first)
-    for version in first:
-        title = TITLES.get(version, VERSIONS[version])
-        with right:
-            _draw(toy, version, title, others[version], f"s-{version}", height=height, legend=False)
-    st.caption(
-        "Triangles mark the positions of the points; their height has no meaning. Between the points the band is wide "
-        "although there are data: the model takes each observation for a combination of f at the points, so that the "
-        "data determine f only there."
+    st.markdown(
+        "**Why is the band wide between the points, although there are data?** The model takes each observation for a "
+        f"combination of f at the points: the data determine f only there.{_why_wider(toy, others)}"
     )
+    shown = [version for version in VERSIONS if version in others]
+    for first in range(0, len(shown), _ACROSS):
+        for version, place in zip(shown[first : first + _ACROSS], st.columns(_ACROSS), strict=False):
+            title = TITLES.get(version, VERSIONS[version])
+            with place:
+                _draw(toy, version, title, others[version], f"s-{version}", height=_HEIGHT, legend=False)
+    st.caption("Triangles mark the positions of the points; their height has no meaning.")
     return represented, others
+
+
+def _why_wider(toy: Toy, others: dict[str, Represented]) -> str:
+    """Why learning the kernel too has made the intervals worse, where it has."""
+    everything, places = others.get("learned"), others.get("learned_points")
+    if everything is None or places is None:
+        return ""
+    crps, narrow = everything.scores(toy)["crps"], places.scores(toy)["crps"]
+    size, true_size = _values(everything)[1], _values(places)[1]
+    if crps <= narrow or size <= true_size:
+        return ""
+    return (
+        f" For the same reason they say little about the variance of k. Learned together with the points it is "
+        f"{number(size, 2)} instead of {number(true_size, 2)}, which widens the band: the CRPS is {rounded(crps)} "
+        f"instead of {rounded(narrow)} with the points alone learned."
+    )
 
 
 def places_of_picture(learned: dict[str, SparseRepresentation]) -> str:
@@ -114,18 +132,18 @@ def opening(toy: Toy, represented: Represented, shown: dict[str, Represented], p
         f"positions the RMSE is **{rounded(_rmse(represented, toy))}**"
     )
     if "random" in shown:
-        return f"{sentence}, at random positions {rounded(_rmse(shown['random'], toy))}{_all_data(toy, count)}."
+        return f"{sentence}, at random positions {rounded(_rmse(shown['random'], toy))}. {_gain(toy, count, shown)}"
     if best is None:
         return f"{sentence}. Press **{LEARN}** to see how well {count} learned points can represent it."
-    return f"{sentence}, at learned positions **{rounded(_rmse(shown[best], toy))}**{_all_data(toy, count)}."
+    return f"{sentence}, at learned positions **{rounded(_rmse(shown[best], toy))}**. {_gain(toy, count, shown)}"
 
 
-def _all_data(toy: Toy, count: int) -> str:
-    """The error of a GP on all data; nothing where these are too many."""
-    try:
-        return f". A GP on all data reaches {rounded(_rmse(fitted(toy.spec, 'exact_gp', count), toy))}"
-    except InputError:
-        return ""
+def _gain(toy: Toy, count: int, shown: dict[str, Represented]) -> str:
+    """What few points spare, beside the error of a GP on all data where these are not too many."""
+    matrices = f"matrices of {count} × {count} instead of {toy.spec.data:,} × {toy.spec.data:,} numbers are inverted"
+    if "exact_gp" not in shown:
+        return f"What is gained: {matrices}."
+    return f"What is gained: {matrices}. A GP on all data reaches {rounded(_rmse(shown['exact_gp'], toy))}."
 
 
 def _rmse(represented: Represented, toy: Toy) -> float:

@@ -1,24 +1,19 @@
 """Scores and the equation of page Sparse representation."""
 
-from contextlib import suppress
-
 from deconditioning.datasets.sparse_toy import Toy
-from deconditioning.errors import InputError
 from deconditioning.studies.sparse_representation.study import VERSIONS, Represented
 from deconditioning.wording import number
 from pages.kit.layout.page_layout import explain
 from pages.kit.layout.score_table import score_table
-from pages.sparse_representation.picture import TITLES, fitted
+from pages.sparse_representation.picture import TITLES
 
 
-def table(toy: Toy, count: int, represented: Represented, others: dict[str, Represented], places: str) -> None:
-    """Scores of what is drawn, of all that has been learned, and of a GP on all data where these are not too many."""
+def table(toy: Toy, represented: Represented, others: dict[str, Represented], places: str) -> None:
+    """Scores of all that is drawn."""
     names = {**VERSIONS, **TITLES, "on_sliders": f"{places.capitalize()} points, kernel from the sliders"}
     shown = {"on_sliders": represented}
     shown |= {version: others[version] for version in VERSIONS if version in others}
     rows = {version: each.scores(toy) for version, each in shown.items()}
-    with suppress(InputError):  # too many
-        rows["exact_gp"] = fitted(toy.spec, "exact_gp", count).scores(toy)
     score_table(rows, columns=("rmse", "mae", "bias", "crps", "coverage_2sd"), names=names,
                 caption="Scores against f without noise, over the whole picture")  # fmt: skip
 

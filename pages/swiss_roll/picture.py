@@ -11,6 +11,7 @@ import streamlit as st
 from deconditioning.bag_sums.cached_terms import SumsStore
 from deconditioning.datasets.swiss_roll import RollSpec, SwissRoll, make_swiss_roll
 from deconditioning.errors import Check, InputError, never
+from deconditioning.figures.studies.distribution_regression import predicted_plot
 from deconditioning.figures.studies.swiss_roll import roll_from_the_side, roll_in_space
 from deconditioning.metrics.intervals import trust
 from deconditioning.metrics.predictive import Predictive
@@ -27,6 +28,10 @@ from pages.kit.layout.page_layout import lead
 from pages.kit.layout.theme import is_dark
 from pages.swiss_roll import controls
 
+#: Height of the pictures in space.
+_HEIGHT = 400
+#: Points of the prediction against the truth, drawn without WebGL.
+_MOST_DRAWN = 1000
 RIGHT = ("Prediction", "Truth", "Error", "2 sd", "Recovered share")
 
 
@@ -110,19 +115,21 @@ def draw(roll: SwissRoll, problem: ProblemSettings) -> tuple[ModelSpec, View]:
     """The posterior, large, beside what is known and its error; returns the model and its posterior."""
     truth = roll.truth.numpy()
     limits = (float(truth.min()), float(truth.max()))
-    left, right = st.columns([5, 3])
+    shown = widgets.segmented_control(
+        "Picture", RIGHT, default="Prediction", key="r-right", label_visibility="collapsed"
+    )
+    left, right = st.columns(2)
     with left:
-        shown = widgets.segmented_control(
-            "Picture", RIGHT, default="Prediction", key="r-right", label_visibility="collapsed"
-        )
         spec, view = picture_first(lambda: _posterior_picture(roll, problem, shown or "Prediction", limits))
     with right:
+        beside = _right("Prediction" if shown == "Truth" else "Truth", truth, view, limits)
+        figure = roll_in_space(roll.inputs.numpy(), **beside, height=_HEIGHT, dark=is_dark())
+        plotly_live(figure, "roll-beside", later=True)
+    left, right = st.columns(2)
+    with left:
         _draw_data(roll, limits)
-        small = "Error" if shown != "Error" else "Truth"
-        figure = roll_in_space(
-            roll.inputs.numpy(), **_right(small, truth, view, limits), height=240, dark=is_dark(), small=True
-        )
-        plotly_live(figure, "roll-left", later=True)
+    with right:
+        _draw_against_truth(spec, view, truth)
     return spec, view
 
 
@@ -134,7 +141,7 @@ def _posterior_picture(
         spec = controls.hyperparameters(problem)
     view = _view_of(roll.spec, spec)
     right = _right(shown, roll.truth.numpy(), view, limits)
-    figure = roll_in_space(roll.inputs.numpy(), **right, height=460, dark=is_dark())
+    figure = roll_in_space(roll.inputs.numpy(), **right, height=_HEIGHT, dark=is_dark())
     plotly_live(figure, "roll-right")
     lead(_sentence(shown, spec, view, roll.truth.numpy()))
     return spec, view
@@ -143,10 +150,20 @@ def _posterior_picture(
 def _draw_data(roll: SwissRoll, limits: tuple[float, float]) -> None:
     data = (roll.with_points.tolist(), roll.with_means.tolist())
     figure = roll_from_the_side(
-        roll.inputs.numpy(), roll.slice.numpy(), roll.heights.numpy(), roll.means.numpy(), data, limits, height=290,
+        roll.inputs.numpy(), roll.slice.numpy(), roll.heights.numpy(), roll.means.numpy(), data, limits, height=300,
         dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "roll-side")
+
+
+def _draw_against_truth(spec: ModelSpec, view: View, truth: np.ndarray) -> None:
+    some = np.linspace(0, len(truth) - 1, min(len(truth), _MOST_DRAWN)).round().astype(int)
+    figure = predicted_plot(
+        truth[some], view.mean[some], title="Every point: recovered against true position",
+        labels=("true position t", "recovered position"), model=spec.model.name, of="points", height=300,
+        dark=is_dark(),
+    )  # fmt: skip
+    plotly_live(figure, "roll-against", later=True)
 
 
 def _right(shown: str, truth: np.ndarray, view: View, limits: tuple[float, float]) -> dict[str, Any]:
@@ -159,8 +176,8 @@ def _right(shown: str, truth: np.ndarray, view: View, limits: tuple[float, float
         }  # fmt: skip
     if shown == "Truth":
         return {
-            "values": truth, "title": "Truth: the position t of each point, which the model does not see",
-            "label": "Position t along the roll", "colours": "position", "limits": limits,
+            "values": truth, "title": "True position of each point, unknown to the model",
+            "label": "Position t along the roll", "colours": "sequential", "limits": limits,
         }  # fmt: skip
     if shown == "2 sd":
         top = float(np.quantile(2 * view.sd, 0.99))
@@ -174,8 +191,8 @@ def _right(shown: str, truth: np.ndarray, view: View, limits: tuple[float, float
             "label": "Share of the prior variance removed", "colours": "uncertainty",
         }  # fmt: skip
     return {
-        "values": view.mean, "title": "Recovered position of each point (posterior mean)",
-        "label": "Position t along the roll", "colours": "position", "limits": limits,
+        "values": view.mean, "title": "Recovered position of each point",
+        "label": "Position t along the roll", "colours": "sequential", "limits": limits,
     }  # fmt: skip
 
 

@@ -19,7 +19,8 @@ def situation(roll: RollSpec, model: NamedModel) -> None:
     )
     st.markdown(
         f"**Unknown**: the position t of {roll.points:,} points along a rolled-up sheet. **Known**: {roll.bags} "
-        f"horizontal slices, {how}. A slice mixes several windings. **Model**: {model.phrase}."
+        f"horizontal slices, {how}. A slice mixes several windings: one is orange in the side "
+        f"view. **Model**: {model.phrase}."
     )
 
 

@@ -1,12 +1,22 @@
 """Page Sparse representation in AppTest: it opens on learned points, follows its sliders, learns on request."""
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import until
 from tests.pages.sliders import moved
+from tests.pages.test_present import charts
+
+DOCUMENT = json.loads((Path(__file__).resolve().parents[2] / "data/benchmarks/sparse_representation.json").read_text())
+#: Learned version → seed → stored row.
+STORED = {
+    version: {row["seed"]: row for row in DOCUMENT["results"] if row["model"] == version}
+    for version in ("learned", "learned_points")
+}
 
 
 @pytest.fixture
@@ -33,6 +43,24 @@ def test_it_opens_with_the_learned_points_it_was_shipped_with(page):
         and "Points and hyperparameters learned" in table(page)
         and "GP on all data" in table(page)
     )
+    assert "matrices of 5 × 5 instead of 100 × 100 numbers are inverted" in words(page)
+
+
+def test_every_row_of_the_table_has_a_picture(page):
+    rows = re.findall(r'<th scope="row"><i[^>]*></i>([^<]+)', table(page))
+    drawn = {f"s-{'here' if key == 'on_sliders' else key}" for key in ("on_sliders", "random", *STORED, "exact_gp")}
+    assert len(rows) == len(drawn) + 1 and drawn | {"s-variational_gp"} <= set(charts(page))
+
+
+def test_a_wider_band_of_a_learned_kernel_is_explained_where_it_costs_accuracy(open_page):
+    """Stored rows: with seed 0 the learned variance and the CRPS are larger than with points alone, with seed 9 not."""
+    for seed, told in ((0, True), (9, False)):
+        learned, points = (STORED[version][seed] for version in ("learned", "learned_points"))
+        size = learned["learned"]["kernel"]["terms"][0]["scale"]
+        assert (size > 1 and learned["scores"]["crps"] > points["scores"]["crps"]) == told
+        said = words(open_page("sparse_representation", **{"s-seed": str(seed)}))
+        sentence = f"it is {size:.2g} instead of 1, which widens the band: the CRPS is {learned['scores']['crps']:.3f} "
+        assert (sentence in said) == told and ("widens the band" in said) == told
 
 
 def test_every_slider_moves_the_left_picture(page):

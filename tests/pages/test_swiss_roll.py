@@ -1,7 +1,9 @@
 """Page Swiss roll in AppTest: it opens finished, every model and slider moves it, learning ends on the sliders."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,6 +13,7 @@ from deconditioning.models.catalogue import GENERAL, MODELS
 from pages.swiss_roll.compare import COLUMNS, without_repeats
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider, moved
+from tests.pages.test_present import charts
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -91,5 +94,27 @@ def test_a_model_that_repeats_another_is_named_once() -> None:
     assert list(shown) == ["bag_gp", "cmp"] and same == {"vbagg": "bag_gp"}
 
 
-def test_positions_have_the_same_colours_on_light_and_dark_pages() -> None:
-    assert mark_scale("position", False) == mark_scale("position", True)
+@pytest.mark.parametrize("dark", [False, True])
+def test_positions_have_colours_whose_order_is_seen(dark: bool) -> None:
+    """Lightness alone tells which of two positions is further along the roll."""
+    channels = [[int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)] for _, colour in mark_scale("sequential", dark)]
+    light = [0.2126 * r**2.2 + 0.7152 * g**2.2 + 0.0722 * b**2.2 for r, g, b in channels]
+    assert all(later > earlier for earlier, later in pairwise(light))
+
+
+def test_the_truth_stands_beside_the_estimate_with_the_same_camera_and_colours(page: AppTest) -> None:
+    def looks(key: str) -> list[Any]:
+        """What makes two pictures comparable."""
+        figure = json.loads(charts(page)[key]["figure"])
+        marker = figure["data"][0]["marker"]
+        scene = figure["layout"]["scene"]
+        return [scene["camera"], scene["aspectmode"], figure["layout"]["height"], marker["colorscale"],
+                marker["cmin"], marker["cmax"], marker["size"]]  # fmt: skip
+
+    def title(key: str) -> str:
+        return json.loads(charts(page)[key]["figure"])["layout"]["title"]["text"]
+
+    assert looks("roll-right") == looks("roll-beside")
+    assert title("roll-right").startswith("Recovered") and title("roll-beside").startswith("True position")
+    page.segmented_control(key="r-right").set_value("Truth").run()
+    assert title("roll-right").startswith("True position") and title("roll-beside").startswith("Recovered")

@@ -9,13 +9,13 @@ from typing import Any, Literal
 import numpy as np
 
 _RGB = re.compile(r"rgba?\(([^)]*)\)")
-Colours = Literal["sequential", "diverging", "uncertainty", "terrain", "coast", "relief", "position"]
+Colours = Literal["sequential", "diverging", "uncertainty", "terrain", "coast", "relief"]
 
 # cmocean (Thyng et al. 2016): thermal for fields, balance for errors, dense for standard deviations, topo for relief,
-# and its upper half for the altitude of land, phase for positions: equally light everywhere, so the same on any page
+# and its upper half for the altitude of land
 SCALES: dict[Colours, str] = {
     "sequential": "thermal", "diverging": "balance", "uncertainty": "dense", "terrain": "topo", "coast": "topo",
-    "relief": "topo", "position": "phase",
+    "relief": "topo",
 }  # fmt: skip
 
 #: Colours of marks, lines and bands on (a light, a dark) page. Each has a contrast of at least 3 with its ground, and
@@ -249,12 +249,9 @@ def rgb(name: str) -> np.ndarray:
 
 def shades(colours: Colours) -> np.ndarray:
     """The (n, 3) table in [0, 1] of what is drawn; "terrain" is the land of the colour map of relief, from a green that
-    is not yet black, and "coast" the same above a colour of water; "position" is an open part of a closed colour map,
-    from ochre to blue.
+    is not yet black, and "coast" the same above a colour of water.
     """
     table = rgb(SCALES[colours])
-    if colours == "position":
-        return table[: 5 * len(table) // 8]
     if colours == "coast":
         pale = rgb(SCALES["uncertainty"])
         return np.vstack([pale[len(pale) // 8], shades("terrain")])

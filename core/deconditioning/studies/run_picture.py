@@ -110,8 +110,8 @@ def _roll(settings: Settings, result: Settings, dark: bool) -> list[Figure]:
     limits = float(truth.min()), float(truth.max())
     return [
         roll_in_space(inputs, mean.numpy(), title="Posterior mean", label="Position t along the roll",
-                      colours="position", limits=limits, dark=dark),
-        roll_in_space(inputs, truth, title="Truth", label="Position t along the roll", colours="position",
+                      colours="sequential", limits=limits, dark=dark),
+        roll_in_space(inputs, truth, title="Truth", label="Position t along the roll", colours="sequential",
                       limits=limits, dark=dark),
         roll_in_space(inputs, 2 * sd.numpy(), title="Uncertainty: 2 sd", label="2 standard deviations",
                       colours="uncertainty", limits=(0.0, max(top, 1e-9)), dark=dark),

@@ -66,9 +66,9 @@ def ridge_plot(
 
 def predicted_plot(
     observed: np.ndarray, predicted: np.ndarray, *, title: str, labels: tuple[str, str], model: str = "gpdr",
-    height: int = 340, dark: bool = False,
+    of: str = "subjects", height: int = 340, dark: bool = False,
 ) -> Figure:  # fmt: skip
-    """Predictions (n,) of outcomes left out against what was observed, over the same range; on the line they agree."""
+    """Predictions (n,) ``of`` outcomes left out against what was observed, over the same range; equal on the line."""
     low = float(min(observed.min(), predicted.min()))
     high = float(max(observed.max(), predicted.max()))
     pad = 0.04 * max(high - low, 1e-12)
@@ -87,7 +87,7 @@ def predicted_plot(
     picture["xaxis"] = axis(labels[0], dark, automargin=False, nticks=6, range=ends)
     picture["yaxis"] = axis(labels[1], dark, automargin=False, nticks=6, range=ends)
     r = float(np.corrcoef(observed, predicted)[0, 1]) if np.ptp(predicted) > 0 else float("nan")
-    picture["meta"]["alt"] = f"{title}: {len(observed)} subjects, correlation {r:.2f}."
+    picture["meta"]["alt"] = f"{title}: {len(observed)} {of}, correlation {r:.2f}."
     return {"data": [diagonal, points], "layout": picture}
 
 

@@ -38,12 +38,11 @@ def roll_in_space(
     label: str,
     colours: Colours,
     limits: tuple[float, float],
-    small: bool = False,
     height: int = 400,
     dark: bool = False,
 ) -> Figure:
-    """Points (N, 3) coloured by ``values`` (N,); the third coordinate points up. A ``small`` picture has bare axes."""
-    markers = _markers(values, colours, limits, label, 1.4 if small else 1.9, dark)
+    """Points (N, 3) coloured by ``values`` (N,); the third coordinate points up."""
+    markers = _markers(values, colours, limits, label, 1.9, dark)
     markers["symbol"] = "square"  # two triangles, a disc has dozens
     x, y, z = (compact(column) for column in inputs.T)
     trace = {
@@ -53,9 +52,9 @@ def roll_in_space(
     picture = layout(title, height=height, dark=dark)
     bare = {
         "showbackground": False, "gridcolor": MISSING[dark], "linecolor": MISSING[dark], "showline": True,
-        "zeroline": False, "tickfont": {"size": 11}, "nticks": 4, "showticklabels": not small,
+        "zeroline": False, "tickfont": {"size": 10}, "nticks": 4,
     }  # fmt: skip
-    titles = {f"{name}axis": bare | {"title": {"text": "" if small else title}} for name, title in _TITLES.items()}
+    titles = {f"{name}axis": bare | {"title": {"text": title, "font": {"size": 12}}} for name, title in _TITLES.items()}
     picture["scene"] = titles | {"camera": _CAMERA, "aspectmode": "cube", "uirevision": "roll"}
     picture["margin"] = {"l": 0, "r": 0, "t": 34, "b": 46}
     picture["meta"]["alt"] = (
@@ -87,26 +86,21 @@ def roll_from_the_side(
     """
     traces = _side_view(inputs, number, heights, axes[0], dark)
     chosen = np.asarray(axes[1])
-    right = float(inputs[:, 0].max()) + 0.35
-    bars = _markers(means[chosen], "position", limits, "t", 8, dark)
+    bars = _markers(means[chosen], "sequential", limits, "t", 8, dark)
     bars["colorbar"] = _SCALE
     traces.append(
         {
-            "type": "scatter", "mode": "markers", "x": compact(np.full(len(chosen), right)),
+            "type": "scatter", "mode": "markers", "x": compact(np.zeros(len(chosen))), "xaxis": "x2",
             "y": compact(heights[chosen]), "marker": bars | {"symbol": "square"},
             "hovertemplate": "slice at height %{y:.2f}: mean %{marker.color:.3f}<extra></extra>",
         }
     )  # fmt: skip
     picture = layout("Known: points in slices, mean t of each", height=height, dark=dark)
-    top = {"y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
-    picture["annotations"] = [
-        top | {"x": float(inputs[:, 0].mean()), "text": "side view, one slice marked"},
-        top | {"x": right, "text": "mean of t", "xanchor": "right"},
-    ]
-    picture["margin"] = {"l": 46, "r": 44, "t": 48, "b": 40}
-    picture["xaxis"] = axis("x", dark, automargin=False, showgrid=False, zeroline=False)
-    picture["xaxis"]["tickvals"] = np.arange(np.ceil(inputs[:, 0].min()), right).tolist()  # the bar is at no x
-    picture["yaxis"] = axis("height", dark, automargin=False, showgrid=False, zeroline=False)
+    picture["margin"] = {"l": 46, "r": 44, "t": 34, "b": 42}
+    bare = {"automargin": False, "showgrid": False, "zeroline": False}
+    picture["xaxis"] = axis("x, the roll seen from the side", dark, domain=[0, 0.84], **bare)
+    picture["xaxis2"] = axis("mean of t", dark, domain=[0.88, 1], range=[-1, 1], tickvals=[], **bare)
+    picture["yaxis"] = axis("height", dark, **bare)
     picture["meta"]["alt"] = (
         f"Side view of the roll: {len(heights)} horizontal slices, {len(axes[0])} with points, {len(chosen)} with a "
         "mean."
