@@ -10,7 +10,14 @@ import streamlit as st
 from deconditioning.datasets.one_dimension import Line, LineSpec
 from deconditioning.engine.records import Run, RunSpec
 from deconditioning.errors import Cancelled
-from deconditioning.figures.studies.one_dimension import error_band_plot, function_plot, surface_plot, weights_plot
+from deconditioning.figures.studies.awaited import awaited_plot
+from deconditioning.figures.studies.one_dimension import (
+    EVIDENCE,
+    error_band_plot,
+    function_plot,
+    surface_plot,
+    weights_plot,
+)
 from deconditioning.models.learning.learning_time import expected_seconds
 from deconditioning.models.spec import ModelSpec
 from deconditioning.studies.one_dimension.evidence_surface import AXES, Surface, evidence_surface, read
@@ -46,10 +53,13 @@ from pages.one_dimension.words import FUNCTION, explanation
 TASK = "one-dimension"
 #: The other lines beside the posterior.
 _LINES = {
-    "truth": "hidden f (truth)", "impute": "naive: first z<br>from y (impute)",
-    "cascade": "naive: y from x,<br>then z (cascade)",
+    "truth": "hidden f (truth)", "impute": "naive: guess z of<br>data set 1 (impute)",
+    "cascade": "naive: guess y, then<br>z from it (cascade)",
 }  # fmt: skip
+#: What the table calls the methods.
+_ROWS = TITLES | {"impute": "Guess z first (impute)", "cascade": "Chain two fits (cascade)"}
 SCORES = ("rmse", "mae", "bias", "crps", "coverage_2sd")
+_KERNELS = "k is the kernel of f, on x; ℓ that of the link, on y."
 #: Points a side of the evidence picture: a quick one, then a fine one unless matrices are large.
 COARSE, FINE, LARGE = 11, 21, 250
 
@@ -66,7 +76,7 @@ def show() -> None:
     with st.sidebar:
         drawn = controls.choose_problem()
         method = controls.choose_method()
-    sentence = st.empty()
+    sentence = st.container()  # not empty: on the next run it keeps its words until the new ones come
     line, model, result, weights = picture_first(lambda: _pictures(drawn, method))
     with st.sidebar:
         settings = controls.learning(line.spec, method, model)
@@ -75,13 +85,12 @@ def show() -> None:
     with sentence:
         _sentence(method, result, scores)
     _watch(line.spec, method)
-    if naive is None:
-        words = "Learning the hyperparameters of impute and cascade …"
-        redraw_when(lambda: _naive(line.spec) is not None, lambda: st.caption(words))
-    _scores(line, {method: scores}, naive or {})
+    _scores(line, {method: scores}, naive)
     _second_row(line, method, model, result, weights)
     explain(*explanation(line, method, model.regularisation, model.noise))
     study_sweep.offer(sweep.RECOVER)
+    if naive is None:  # last: what is drawn keeps its place when this goes
+        redraw_when(lambda: _naive(line.spec) is not None, lambda: None)
 
 
 def _pictures(drawn: LineSpec, method: str) -> tuple[Line, ModelSpec, LineFit, np.ndarray]:
@@ -101,7 +110,10 @@ def _function(line: Line, method: str) -> tuple[ModelSpec, LineFit, np.ndarray]:
         model = controls.choose_model(line.spec, method)
     result, weights = _fit(line.spec, json.dumps(model.to_dict(), sort_keys=True))
     naive = _known_naive(line.spec) or {}
-    lines = {"truth": line.truth.numpy()} | {name: fit.mean.numpy() for name, fit in naive.items()}
+    unknown = np.full(len(line.grid), np.nan)  # in the legend already: the picture keeps its size
+    lines = {"truth": line.truth.numpy()} | {
+        name: naive[name].mean.numpy() if name in naive else unknown for name in ("impute", "cascade")
+    }
     figure = function_plot(
         line.grid.numpy(), result.mean.numpy(), result.sd.numpy(), lines, title=FUNCTION, model=method,
         name="posterior:<br>mean ± 2 sd", labels=("x", "z = f(x)"), limits=_window(line), names=_LINES,
@@ -180,13 +192,15 @@ class _Checked:
         self.check = check
 
 
-def _scores(line: Line, rows: dict[str, dict[str, float]], naive: dict[str, LineFit]) -> None:
-    rows = rows | {name: fit.scores(line) for name, fit in naive.items()}
+def _scores(line: Line, rows: dict[str, dict[str, float]], naive: dict[str, LineFit] | None) -> None:
+    """Of all three methods; while the naive ones are being learned their rows say so."""
+    known = {name: fit.scores(line) for name, fit in (naive or {}).items()}
+    late = {} if naive else {name: f"{_ROWS[name]}, being learned …" for name in ("impute", "cascade")}
     score_table(
-        rows, columns=SCORES, names=TITLES,
-        caption="Scores against the noise-free f, over the central 95 % of x. Impute: one GP predicts z at the y of "
-        "data set 1, another learns f from these z. Cascade: one GP predicts y from x, another z from that y. "
-        "Coverage: the share of this one curve in the band, which is no test of calibration.",
+        rows | {name: known.get(name, {}) for name in ("impute", "cascade")}, columns=SCORES, names=_ROWS | late,
+        caption="Scores against the noise-free f, over the central 95 % of x. Guess z first: one GP predicts z at the "
+        "y of data set 1, another learns f from these z. Chain two fits: one GP predicts y from x, another z from that "
+        "y. Coverage: the share of this one curve in the band, which is no test of calibration.",
     )  # fmt: skip
 
 
@@ -197,7 +211,10 @@ def _second_row(
     with second:
         plotly_live(weights_plot(weights, line.mediators.numpy(), line.query.numpy(), dark=is_dark()), "o-weights",
                     later=True)  # fmt: skip
-        st.caption("Each column shows how the value z̃ at ỹ is distributed over the known x.")
+        st.caption(
+            "Each column belongs to one observation z̃ of data set 2: it is taken for an average of f at the x of data "
+            "set 1, and these are their weights. Those whose y is near ỹ count most."
+        )
     with third:
         error = (line_fit.mean - line.truth).numpy()
         plotly_live(
@@ -231,8 +248,10 @@ def _surface(line: Line, model: ModelSpec) -> None:
     drawn = shown is not None and shown.names == (across, up)
     if shown is not None and drawn:
         _draw_surface(shown, model, line.spec, final=not waiting)
+    else:
+        plotly_live(awaited_plot(EVIDENCE, (_plain(across), _plain(up)), dark=is_dark()), "o-surface", later=True)
     if waiting:
-        words = "A finer picture follows …" if drawn else "The evidence picture is being computed …"
+        words = "A finer picture follows …" if drawn else f"The evidence picture is being computed … {_KERNELS}"
         redraw_when(lambda: ended(waiting[0]), lambda: st.caption(words), every=0.4)
 
 
@@ -267,8 +286,7 @@ def _draw_surface(shown: Surface, model: ModelSpec, line: LineSpec, *, final: bo
         record_numbers(best_evidence=float(np.nanmax(shown.values)))
     st.caption(
         f"Star: highest evidence in this picture ({signed(float(np.nanmax(shown.values)), 1)}); circle: the sliders"
-        f"{'; line: the path of learning' if path is not None else ''}. k is the kernel of f, on x; ℓ that of "
-        "the link, on y."
+        f"{'; line: the path of learning' if path is not None else ''}. {_KERNELS}"
     )
 
 

@@ -64,7 +64,7 @@ def pictures(
 ) -> tuple[Represented, dict[str, Represented]]:
     """At the sliders' values, large; below it, other positions, the variational GP, and a GP on all data where these
     are not too many. Returns the former, and all others by their version."""
-    sentence = st.empty()
+    sentence = st.container()  # not empty: on the next run it keeps its words until the new ones come
     represented = picture_first(lambda: _represented(toy, count, learned))
     others = {version: read_at(toy.spec, spec) for version, spec in learned.items()}
     others["variational_gp"] = fitted(toy.spec, "variational_gp", len(represented.locations))

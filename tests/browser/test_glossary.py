@@ -9,7 +9,7 @@ from tests.waiting import HANG_MS, wait_for_value
 
 TEXT = """() => [...document.querySelectorAll('[data-testid=stMain] :is(p, li, th)')]
   .filter(block => block.checkVisibility()).map(block => block.textContent).join('\\n')"""
-LATE = re.compile(r"(Learning the hyperparameters|being computed|A finer picture follows).*…")
+LATE = re.compile(r"(being learned|being computed|A finer picture follows).*…")
 LOOKED = "() => document.querySelectorAll('.lab-word').length > 3"
 
 

@@ -1,12 +1,16 @@
 """Page One dimension in AppTest: three views that open finished, follow their knobs and answer silly values."""
 
+import json
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from deconditioning.kernels.families.registry import FAMILIES
+from pages.one_dimension import recover
 from pages.one_dimension.controls import OFFERED
 from tests.pages.conftest import until
 from tests.pages.sliders import log_slider, moved
+from tests.pages.test_present import charts
 
 
 @pytest.fixture
@@ -31,8 +35,25 @@ def test_it_opens_on_a_posterior_with_its_scores_and_the_naive_ways_follow(page)
     def table() -> str:
         return next(block.proto.body for block in page.get("html") if "noise-free f" in block.proto.body)
 
-    until(page, lambda: "Cascade" in table())
-    assert "Impute" in table() and "Task-transformed GP" in table()
+    until(page, lambda: "being learned" not in table())
+    assert "(cascade)" in table() and "(impute)" in table() and "Task-transformed GP" in table()
+    assert "<td>–</td>" not in table()
+
+
+def test_what_is_still_computed_has_its_place_from_the_start(open_page, monkeypatch):
+    """Rows, lines of the legend and the frame of the evidence picture are there before their numbers."""
+    monkeypatch.setattr(recover, "_naive", lambda spec: None)
+    monkeypatch.setattr(recover, "_known_naive", lambda spec: None)
+    monkeypatch.setattr(recover, "_requested", lambda *args: "never")
+    monkeypatch.setattr(recover, "redraw_when", lambda ready, waiting, every=0.5: waiting())
+    page = open_page("one_dimension", **{"o-n": "40", "o-m": "50"})
+    assert "RMSE **" in words(page)
+    rows = next(block.proto.body for block in page.get("html") if "noise-free f" in block.proto.body)
+    assert rows.count("being learned …") == 2 and rows.count("<td>–</td>") == 2 * len(recover.SCORES)
+    function, surface = (json.loads(charts(page)[key]["figure"]) for key in ("o-function", "o-surface"))
+    assert sum("naive" in trace["name"] for trace in function["data"]) == 2
+    assert surface["data"] == [] and surface["layout"]["height"] == 300
+    assert any("The evidence picture is being computed" in block.value for block in page.caption)
 
 
 def test_every_slider_moves_the_posterior(page):

@@ -287,8 +287,8 @@ def marks(trace: dict[str, Any], ground: str) -> Iterator[float]:
 
 
 def test_every_picture_is_looked_at() -> None:
-    parts = {"filtering.over_steps", "one_dimension.frame", "one_dimension.line", "style.axis", "style.layout",
-             "story.ground", "story.large_axis"}  # fmt: skip
+    parts = {"awaited.awaited_plot", "filtering.over_steps", "one_dimension.frame", "one_dimension.line", "style.axis",
+             "style.layout", "story.ground", "story.large_axis"}  # fmt: skip
     assert set(builders()) - parts == set(FIGURES)
 
 

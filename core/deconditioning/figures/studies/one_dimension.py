@@ -34,6 +34,8 @@ from deconditioning.figures.style import (
 )
 from deconditioning.wording import number
 
+#: What a picture of the evidence over two hyperparameters is called.
+EVIDENCE = "Log evidence below its maximum"
 _DASHES = {"impute": "dash", "cascade": "dot", "truth": "dot"}
 #: Ticks of an evidence picture: by how much the log evidence lies below its best.
 _DROPS, _DROP_NAMES = (0, 1, 9, 50, 200), ("0", "−1", "−9", "−50", "−200")
@@ -146,7 +148,7 @@ def _description(
     truth = lines.get("truth")
     if truth is None:
         return descriptions.course(grid, mean)
-    others = {name: values for name, values in lines.items() if name != "truth"}
+    others = {name: values for name, values in lines.items() if name != "truth" and np.isfinite(values).any()}
     near = "RMSE of " + descriptions.off_by({model: mean} | others, truth)
     if not others:  # a curve alone needs no name
         near = f"RMSE {number(float(np.sqrt(np.nanmean((mean - truth) ** 2))))}"
@@ -193,7 +195,9 @@ def weights_plot(
         "colorbar": _bar(),
         "hovertemplate": "y %{y:.2f}, ỹ %{x:.2f}: weight %{z:.4f}<extra></extra>",
     }  # fmt: skip
-    picture = frame("Weights W", ("ỹ, where z̃ is observed", "y, where x is observed"), height, dark, legend=False)
+    title, names = "Weights W of the known x in each z̃", ("ỹ, where z̃ is observed", "y, where x is observed")
+    picture = frame(title, names, height, dark, legend=False)
+
     size = np.abs(shown)
     distance = np.abs(rows[order[0]][:, None] - columns[order[1]][None, :])
     picture["meta"]["alt"] = (
@@ -234,7 +238,7 @@ def surface_plot(
                 "hovertemplate": f"{name}: {number(position[0])}, {number(position[1])}<extra></extra>",
             }
         )  # fmt: skip
-    picture = frame("Log evidence below its maximum", names, height, dark, legend=False)
+    picture = frame(EVIDENCE, names, height, dark, legend=False)
     for side, grid in (("xaxis", first), ("yaxis", second)):
         picture[side] |= {"range": np.log10(grid[[0, -1]]).tolist(), **_powers(grid)}
     picture["meta"]["alt"] = (
