@@ -38,7 +38,11 @@ def show(name: str) -> None:
         series = controls(RotationSettings, system=name)
     system, steps = system_of(series), series.train
     settings, result = picture_first(lambda: _tracked(series))
-    words.table(result, "Mean square error, summed over coordinates, and milliseconds per step")
+    words.table(
+        result,
+        "Mean square error, summed over both coordinates (the circle has radius 1), and milliseconds per step. The "
+        "smoother knows later observations too. The pictures show few of these filters; level All can show every one.",
+    )
     words.equation(
         "At each step the filter moves the weights along the transitions of the examples and updates them with the "
         "observation by kernel Bayes' rule.",
@@ -82,7 +86,7 @@ def _write_summary(result: Followed, system: RotationSystem) -> None:
     errors = result.errors
     best = _best(errors)
     track = "wavy circle" if system.b else "circle"
-    most = "" if best in ("kbr", "ekf") else f" Most accurate: the {words.phrase(best)}."
+    most = f" Most accurate on this one series of {len(result.truth)} steps: the {words.phrase(best)}."
     lead(
         f"A point moves along a {track}. **Hidden**: where it is. **Observed**: one noisy position at every step. "
         f"**Given** to the kernel Bayes filter: {len(result.points)} examples and no equation. Its mean square error "
@@ -112,7 +116,7 @@ def _draw(result: Followed, system: RotationSystem, every: bool, step: int, abov
         limits=(-limit, limit), labels=("position, first coordinate", "position, second coordinate"), track=track,
         names=words.NAMES, signs=every, height=_HEIGHT, dark=is_dark(),
     )  # fmt: skip
-    left, right = above.columns([5, 3])
+    left, right = above.columns([4, 3])  # the legend beside the square picture, without a gap
     with left:
         plotly_live(figure, "f-plane")
     with right:

@@ -42,6 +42,8 @@ def q_bar(choice: Choice, learned: Learned, inference: Inference) -> None:
         ends = {"least": "lower", "most": "upper"}
         held = [f"{name} at its {ends[end]} limit" for name, end in (word.split() for word in learned.bound)]
         bound = f", {' and '.join(held)}" if held else ", not at a limit"
+        if values is not None:
+            st.markdown(who_chooses(_inside(values, learned, other)))
         st.markdown(
             "q̄ estimates the probability of the observation: the share of draws of the prior whose simulations are "
             "close to it. The kernels are chosen to maximise q̄. Inside the limits (the box) log q̄ is largest at ε = "
@@ -49,16 +51,12 @@ def q_bar(choice: Choice, learned: Learned, inference: Inference) -> None:
             f"the observation{bound}."
         )
         if values is not None:
-            inside = _inside(values, learned, other)
             beyond = float(values[np.isfinite(values)].max()) - learned.log_q
-            words = f"It changes by {number(inside, 2)} inside the box"
-            words += ", so it says little about the kernels." if inside < 0.5 else "."
             if beyond > 0.05:
-                words += (
-                    f" Outside the box it is up to {number(beyond, 2)} larger because the fit follows single "
-                    "simulations there."
+                st.markdown(
+                    f"Outside the box log q̄ is up to {number(beyond, 2)} larger (red) because the fit follows single "
+                    "simulations there: larger is not better."
                 )
-            st.markdown(words)
         st.caption(
             "The limits: the ε-kernel covers √n simulations, is not narrower than the noise of the simulator "
             f"({number(guards.noise, 2)} sd) and may be 1.5 times as wide; ℓ is 1 to 1.5 times the sd of the "
@@ -68,6 +66,14 @@ def q_bar(choice: Choice, learned: Learned, inference: Inference) -> None:
     if values is not None:
         with left:
             _draw_surface(values, learned, inference, other)
+
+
+def who_chooses(inside: float) -> str:
+    """Who chooses the kernels where log q̄ changes by so much within the limits."""
+    change = f"log q̄ changes by {number(inside, 2)} within the limits"
+    if inside < 0.5:
+        return f"**The data cannot choose the kernels here ({change}), so the limits do.**"
+    return f"**The data choose the kernels within limits: {change}.**"
 
 
 def _without_limits() -> str:

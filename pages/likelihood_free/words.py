@@ -96,8 +96,9 @@ def _situation(inference: Inference) -> str:
     count = len(problem.prior.names)
     sentences = {
         "exponential-gamma": (
-            f"the mean of 500 exponential waiting times, at {runs} values of their rate θ",
-            f"a mean of {number(np.exp(float(problem.observed[0])), 4)}", "the rate θ",
+            "the mean of 500 exponential waiting times, such as minutes until a bus comes, at "
+            f"{runs} values of their rate θ",
+            f"a mean of {number(np.exp(float(problem.observed[0])), 4)} minutes", "the rate θ, buses per minute",
         ),
         "gaussian": (f"{count} noisy numbers, at {runs} values of their means θ", f"{count} numbers", "their means θ"),
         "lotka-volterra": (
@@ -113,6 +114,10 @@ def _situation(inference: Inference) -> str:
 def remarks(inference: Inference, method: str, ratio: float) -> None:
     """The simulations, why an interval is ``ratio`` times the exact one, and what weights sum to at the level All."""
     answer = inference.answers[method]
+    st.caption(
+        "The histogram shows herded samples: they reproduce averages of smooth functions, not the density itself, and "
+        "may end abruptly where the density fades out. Read widths off the intervals."
+    )
     single = len(picture.variables(inference)) == 1
     wide = ratio > WIDE and method in ("dme", "kbr") and single
     place = st.container()
@@ -179,8 +184,8 @@ def equation(inference: Inference, gap: float) -> None:
     n, m = len(data.u), len(data.prior)
     explain(
         "The simulations show how a parameter becomes data, and the draws of the prior show which parameters are "
-        "plausible. The deconditional operator turns the observation into weights on those draws, and herding turns "
-        "the weights into samples.",
+        "plausible. The deconditional operator, which undoes the average over simulations, turns the observation into "
+        "a weight for each draw; kernel herding picks samples that stand for these weights.",
         rf"""
 $$\bar\mu(\theta^\star) = \tilde L^{{\star\top}} A^\top\left[KAA^\top + m\delta I\right]^{{-1}} k(\mathbf y),\qquad
 A = (L + n\lambda I)^{{-1}}\tilde L,\qquad n\lambda = {number(n * settings.regularisation)},\quad

@@ -40,6 +40,8 @@ def test_it_opens_with_all_four_filters(page):
     table = next(block.proto.body for block in page.get("html") if "summed over" in block.proto.body)
     assert all(name in table for name in ("Kernel Bayes filter", "Unscented", "Particle"))
     assert "Unscented Kalman filter: α = 1, κ = 1, β = 2" in words(page)
+    assert "the circle has radius 1" in table and "**Most" not in words(page)
+    assert "Most accurate on this one series of 20 steps: the " in words(page)
 
 
 def test_every_slider_moves_the_filter(page):

@@ -8,6 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from deconditioning.studies.likelihood_free.study import make_problem, run_problem
+from deconditioning.wording import number
+from pages.likelihood_free.checks import who_chooses
 from tests.pages.sliders import log_slider
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +38,7 @@ def result(page: AppTest) -> str:
 def test_it_opens_with_every_method_beside_the_exact_posterior(page):
     assert "The deconditional embedding estimates θ as" in words(page)
     (said,) = [each.value for each in page.caption if each.value.startswith("**Simulated**")]
-    assert "exponential waiting times, at 300 values of their rate θ" in said
+    assert "exponential waiting times" in said and "at 300 values of their rate θ" in said
     (more,) = [each.proto.help for each in page.markdown if " estimates " in each.value and each.proto.help]
     assert "Exact posterior: mean 0.106, 95 % interval 0.097 to 0.116." in more
     assert re.fullmatch(
@@ -137,3 +139,14 @@ def test_a_wide_interval_is_explained_and_a_narrower_k_is_a_preset(page):
     index = next(i for i in range(5) if "A narrower kernel" in page.button(key=f"lab-preset-{i}").label)
     page.button(key=f"lab-preset-{index}").click().run()
     assert "exact width**" not in " ".join(block.value for block in page.markdown) and not page.exception
+
+
+@pytest.mark.parametrize(("change", "who"), [(0.019, "The data cannot choose"), (0.8, "The data choose")])
+def test_who_chooses_the_kernels_is_said_first(change: float, who: str) -> None:
+    assert who_chooses(change).startswith(f"**{who}") and f"changes by {number(change, 2)} within" in who_chooses(
+        change
+    )
+
+
+def test_the_page_says_that_herded_samples_are_no_density(page):
+    assert any("may end abruptly" in caption.value for caption in page.caption)

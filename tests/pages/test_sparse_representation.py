@@ -46,6 +46,13 @@ def test_it_opens_with_the_learned_points_it_was_shipped_with(page):
     assert "matrices of 5 × 5 instead of 100 × 100 numbers are inverted" in words(page)
 
 
+def test_coverage_comes_second_and_a_phone_leaves_out_what_does_not_fit(page):
+    heads = re.findall(r'<th scope="col"([^>]*)>([^<]+)', table(page))
+    assert [name for _, name in heads] == ["RMSE", "Coverage of ±2 sd", "MAE", "Bias", "CRPS"]
+    assert [name for mark, name in heads if "lab-wide" in mark] == ["MAE", "Bias"]
+    assert "On a wider screen: MAE and Bias." in table(page)
+
+
 def test_every_row_of_the_table_has_a_picture(page):
     rows = re.findall(r'<th scope="row"><i[^>]*></i>([^<]+)', table(page))
     drawn = {f"s-{'here' if key == 'on_sliders' else key}" for key in ("on_sliders", "random", *STORED, "exact_gp")}

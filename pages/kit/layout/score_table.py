@@ -18,6 +18,12 @@ _PLAIN = 1e-4
 _SHARES = ("coverage", "contains")
 #: Scores that are counts, written without decimals.
 _COUNTS = ("runs",)
+#: Scores that a phone leaves out of a table with more columns than it shows.
+_WIDE, _MOST_ON_PHONE = ("mae", "bias"), 4
+#: Headings of columns that are no scores.
+_HEADINGS = SCORE_NAMES | {
+    "mean": "Mean", "from": "From", "to": "To", "width / exact": "Width / exact", "sum of weights": "Sum of weights",
+}  # fmt: skip
 #: The scores of a field that are shown at first, those of all pixels by area where the pixels differ in size.
 MAIN_SCORES = ("rmse", "crps", "coverage95", "ssim", "pearson", "bias")
 
@@ -51,17 +57,26 @@ def score_table(
     shown = [name for name in in_order if any(row.get(name) is not None for row in scores.values())]
     texts = {name: _column(scores, name, digits) for name in shown}
     shown = [name for name in shown if not (_by_area(name) and texts[name] == texts.get(name.removesuffix("_area")))]
+    shown = _coverage_early(shown)
     labels = {model: (names or {}).get(model, model_name(model)) for model in scores}
     rows = [["", *(_heading(name, units) + (" by area" if _by_area(name) else "") for name in shown)]]
     rows += [[labels[model], *(texts[name][model] for name in shown)] for model in scores]
     record_scores(caption, scores, names or {}, units, rows)
-    first = [f"{name}_area" if f"{name}_area" in shown else name for name in main if name in shown] or shown
+    wanted = [f"{name}_area" if f"{name}_area" in shown else name for name in main if name in shown]
+    first = _coverage_early(wanted) or shown
     weighted = " Scores are weighted by area." if any(map(_by_area, first)) and first is not shown else ""
     _html_table(scores, first, labels, units, caption + weighted, digits, with_weights=not weighted)
     if len(first) < len(shown):
         name = f"All scores of {of}" if of else "All scores"
         with st.expander(name):
             _html_table(scores, shown, labels, units, f"{name}. {caption}", digits)
+
+
+def _coverage_early(names: Sequence[str]) -> list[str]:
+    """Coverages after the first score: a phone shows few columns, and an error without its interval says little."""
+    first = [name for name in names if name.removesuffix("_area") == names[0].removesuffix("_area")]
+    others = [name for name in names if name not in first]
+    return first + sorted(others, key=lambda name: not name.startswith("coverage"))
 
 
 def _html_table(
@@ -77,15 +92,18 @@ def _html_table(
     from deconditioning.figures.colours import hue_name
 
     columns = {name: _column(scores, name, digits) for name in shown}
+    wide = [name for name in shown if name.removesuffix("_area") in _WIDE] if len(shown) > _MOST_ON_PHONE else []
+    marks = {name: ' class="lab-wide"' if name in wide else "" for name in shown}
     best = {name: _best(scores, name, columns[name]) for name in shown}
     head = "".join(
-        f'<th scope="col">{escape(_heading(name, units))}{_WEIGHTED if with_weights and _by_area(name) else ""}</th>'
+        f'<th scope="col"{marks[name]}>{escape(_heading(name, units))}'
+        f"{_WEIGHTED if with_weights and _by_area(name) else ''}</th>"
         for name in shown
     )
     body = ""
     for model in scores:
         texts = {name: columns[name][model] for name in shown}
-        cells = "".join(f"<td>{f'<b>{t}</b>' if t == best[name] else t}</td>" for name, t in texts.items())
+        cells = "".join(f"<td{marks[name]}>{f'<b>{t}</b>' if t == best[name] else t}</td>" for name, t in texts.items())
         swatch = f'<i style="background:var(--lab-{hue_name(model)})"></i>'
         body += f'<tr><th scope="row">{swatch}{escape(labels[model])}</th>{cells}</tr>'
     sentence = f"<p>{escape(caption)}</p>" if caption else ""
@@ -93,12 +111,15 @@ def _html_table(
     named = f'data-name="{escape(caption or "Scores")}" tabindex="0"'
     short = legend(*(_heading(name, "") for name in shown), *labels.values())
     below = f"<p><small>{escape(short)}.</small></p>" if short else ""
+    if wide:
+        hidden = " and ".join(_heading(name, "") for name in wide)
+        below += f'<p class="lab-narrow"><small>On a wider screen: {escape(hidden)}.</small></p>'
     st.html(f'<div class="lab-table">{sentence}<div class="lab-scroll" {named}>{table}</div>{below}</div>')
 
 
 def _heading(name: str, units: str) -> str:
     plain = name.removesuffix("_area")
-    text = SCORE_NAMES.get(plain, plain)
+    text = _HEADINGS.get(plain, plain)
     return text + (f", {units}" if units and plain in WITH_UNITS else "")
 
 

@@ -26,7 +26,7 @@ def posterior_plot(
             {
                 "type": "bar", "x": compact(0.5 * (edges[1:] + edges[:-1]), "f8"), "y": compact(counts, "f8"),
                 "width": float(edges[1] - edges[0]), "marker": filled(model_colour("dme", dark)),
-                "name": f"{len(herded)} samples<br>by this rule", "hovertemplate": "%{y:.3f}",
+                "name": f"{len(herded)} herded samples<br>of this rule", "hovertemplate": "%{y:.3f}",
             }
         )  # fmt: skip
     traces.append(line(y, prior, "prior: before<br>the observation", hue("grey", dark), "dash", 1.6))
