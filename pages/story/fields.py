@@ -28,8 +28,8 @@ NAMES = ("A", "B", "C")
 AXES = ("distance along the line, km", "potential temperature, K")
 WITHOUT, _WITH = "without", "with"
 FITS = r"""
-$$\tilde z = W^\top \mathbf f,\qquad f(x) \mid \tilde z \sim N\big(c(x)^\top W S^{-1}\tilde z,\;
-k(x, x) - c(x)^\top W S^{-1} W^\top c(x)\big),\qquad S = W^\top K W$$
+$$\tilde z = W^\top \mathbf f,\qquad E[f(x) \mid \tilde z] = c(x)^\top W S^{-1}\tilde z,\qquad S = W^\top K W,\qquad
+\mathrm{Var}[f(x) \mid \tilde z] = k(x, x) - c(x)^\top W S^{-1} W^\top c(x)$$
 """
 SOURCE = "Chau et al. 2021, §3.2"
 
