@@ -41,7 +41,7 @@ _BLOCKS = (2, 4, 8, 16)
 #: The option for all members of an ensemble.
 _ALL = "All members"
 #: Warps of the target, and those that only a series from cells alone has.
-_WARPS = {AUTO: "Chosen", "none": "None", "box-cox": "Power (Box-Cox)"}
+_WARPS = {AUTO: "Automatic", "none": "None", "box-cox": "Power (Box-Cox)"}
 _WARPS_OF_CELLS = {"log": "Logarithm", "logit": "Logit, between two limits"}
 #: Values of all times and pixels that the page computes; more go through the command.
 _MOST_VALUES = 3_000_000
@@ -190,7 +190,7 @@ def _warp(archive: bool) -> str:
     return str(
         widgets.selectbox(
             "Warp of the target", list(warps), key="p-warp", format_func=warps.__getitem__,
-            help="The scale on which the target is modelled, so that rain or wind is never negative. Chosen: with an "
+            help="The scale on which the target is modelled, so that rain or wind is never negative. Automatic: with an "
             "archive roots are tried on left-out blocks of time for targets that cannot be negative; from cells alone "
             "there is none.",
         )
