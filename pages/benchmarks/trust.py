@@ -47,13 +47,12 @@ def real_fields(rows: list[dict[str, Any]]) -> list[dict[str, str]]:
 def _counts(summary: TrustSummary) -> dict[str, str]:
     """Coverage, losses and the test one scale up, as counts."""
     right, claimed, asked = (sum(each.values()) for each in (summary.right, summary.claimed, summary.asked))
-    warned = "" if not summary.lost else f" ({summary.lost_warned} of the other {summary.lost} with a warning)"
+    warned = f"; {summary.lost_warned} of the other {summary.lost} with a warning" if summary.lost else ""
     return {
         f"95 % intervals contain {percentages(AIM)}": f"{summary.inside} of {summary.runs} maps",
         "Coverage, mean": f"{100 * summary.coverage:.0f} %",
         "As accurate as the best interpolation": f"{summary.runs - summary.lost} of {summary.runs}{warned}",
-        "Test one scale up right": f"{right} of {claimed}",
-        "Left open by it": f"{asked - claimed} of {asked}",
+        "Test one scale up": f"{right} right, {claimed - right} wrong, {asked - claimed} open",
     }
 
 

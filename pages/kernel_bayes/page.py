@@ -38,7 +38,6 @@ def main() -> None:
 
 def body() -> None:
     """One observation; below it, measured errors."""
-    st.markdown(errors.worth_it())
     with st.sidebar:
         _several_if_observed()
         dimension = control(RULE.dimension.copy(default=_OPENING), RULE())
@@ -49,6 +48,7 @@ def body() -> None:
         table(result, exact, np.sqrt(np.diag(covariance)))
     else:
         settings, spec, y = several_observations.show(dimension)
+    st.markdown(errors.worth_it())
     equation(settings)
     offer(OnPage("kernel-bayes"))
     with evidence(_MORE, "k-size-d"):

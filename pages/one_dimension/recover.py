@@ -53,8 +53,8 @@ from pages.one_dimension.words import FUNCTION, explanation
 TASK = "one-dimension"
 #: The other lines beside the posterior.
 _LINES = {
-    "truth": "hidden f (truth)", "impute": "naive: guess z of<br>data set 1 (impute)",
-    "cascade": "naive: guess y, then<br>z from it (cascade)",
+    "truth": "hidden f (truth)", "impute": "guess z first<br>(impute)",
+    "cascade": "chain two fits<br>(cascade)",
 }  # fmt: skip
 #: What the table calls the methods.
 _ROWS = TITLES | {"impute": "Guess z first (impute)", "cascade": "Chain two fits (cascade)"}

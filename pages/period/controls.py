@@ -190,9 +190,9 @@ def _warp(archive: bool) -> str:
     return str(
         widgets.selectbox(
             "Warp of the target", list(warps), key="p-warp", format_func=warps.__getitem__,
-            help="The scale on which the target is modelled, so that rain or wind is never negative. Automatic: with an "
-            "archive roots are tried on left-out blocks of time for targets that cannot be negative; from cells alone "
-            "there is none.",
+            help="The scale on which the target is modelled, so that rain or wind is never negative. Automatic: with "
+            "an archive roots are tried on left-out blocks of time for targets that cannot be negative; from cells "
+            "alone there is none.",
         )
     )  # fmt: skip
 

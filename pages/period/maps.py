@@ -155,7 +155,7 @@ def one_map(panel: Panel, group: str) -> None:
 def field_limits(fields: dict[str, np.ndarray], difference: bool) -> tuple[float, float]:
     """Ends of a colour scale that all fields share, symmetric for differences."""
     every = np.concatenate([values.ravel() for values in fields.values()])
-    low, high = (float(v) for v in np.nanpercentile(every, [1, 99]))
+    low, high = (float(v) for v in np.nanpercentile(every, [0.1, 99.9]))
     low, high = (-max(-low, high), max(-low, high)) if difference else (low, high)
     return short(low, high), short(high, low)
 

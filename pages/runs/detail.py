@@ -108,6 +108,9 @@ def heading(engine: Visitor, run: Run) -> None:
             delete(engine, run)
 
 
+_PARTED = "At a dotted line another model, or another start, begins: evidences of different models are not comparable."
+
+
 def trace_plots(engine: Visitor, run: Run) -> None:
     """How the fit went: each stage's objective and every hyperparameter against the step."""
     from deconditioning.figures.traces import hyperparameter_trace, objective_trace
@@ -118,6 +121,8 @@ def trace_plots(engine: Visitor, run: Run) -> None:
     objectives, (steps, parameters) = trace_series(rows)
     for stage, (at, values) in objectives.items():
         plotly_live(objective_trace(stage, at, values, dark=dark), f"objective-{stage}-{run.id}")
+        if any(all(each is None for each in row) for row in zip(*values.values(), strict=True)):
+            st.caption(_PARTED)
     if parameters:
         plotly_live(hyperparameter_trace(steps, parameters, dark=dark), f"parameters-{run.id}")
 

@@ -19,8 +19,11 @@ def test_marks_of_every_source_say_their_values(new_page) -> None:
     main = page.get_by_test_id("stMain")
     legend = main.locator(".lab-legend")
     expect(legend).to_contain_text(f"{SEEN} stations used as targets")
-    expect(legend).to_contain_text(re.compile(r"the synthetic swath: [\d,]+ values, with their footprints"))
-    for who, measured, place in (("station, a target", network().targets, 7), ("the synthetic swath", swath(), 20)):
+    expect(legend).to_contain_text(re.compile(r"satellite swath \(synthetic\): [\d,]+ values, with their footprints"))
+    for who, measured, place in (
+        ("station, a target", network().targets, 7),
+        ("satellite swath (synthetic)", swath(), 20),
+    ):
         said = pointed(page, float(measured.longitude[place]), float(measured.latitude[place]))
         assert f"{who}: {number(float(measured.value[place]), 4)} K ± {number(float(measured.error[place]), 2)}" in said
     assert not exceptions(page) and not page.errors

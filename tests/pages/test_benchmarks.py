@@ -24,8 +24,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def page() -> AppTest:
-    """The page as it opens, which every test only reads."""
-    page = session("benchmarks")
+    """The page as it opens on an idle computer, which every test only reads."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0))
+        page = session("benchmarks")
     assert not page.exception and page.error == []
     return page
 
@@ -180,7 +182,7 @@ def test_it_opens_with_how_far_the_default_can_be_trusted(page: AppTest):
     assert matched["Cells"] == "matched" and mediated["Cells"] == "matched through a mediator"
     assert matched["95 % intervals contain 90 to 97 %"] == f"{inside} of {len(mine)} maps"
     assert matched["As accurate as the best interpolation"] == f"{kept_up} of {len(mine)}"
-    assert mediated["As accurate as the best interpolation"].startswith("14 of 16 (2 of the other 2")
+    assert mediated["As accurate as the best interpolation"].startswith("14 of 16; 2 of the other 2")
     assert all(set(row) >= {"seed", "warned", "weights", "spectra", "best_interpolation", "seconds"} for row in mine)
 
 

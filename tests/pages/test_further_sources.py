@@ -219,7 +219,7 @@ def test_the_example_of_three_sources_opens_with_its_swath(open_page) -> None:
     assert choice.source == Source(
         "sources", stations="sources/seen", scored="sources/scored", also=(FurtherSource("sources/swath"),)
     )
-    assert "values of the synthetic swath, and 50 stations" in words(page)
+    assert "values of satellite swath (synthetic), and 50 stations" in words(page)
     problem = build_problem(choice.source, choice.spec)
     start = preset(choice.source.to_dict(), choice.spec.to_dict(), DownscaleSettings("area_to_point_gp"))
     learned = downscale(problem, DownscaleSettings("area_to_point_gp")).spec
@@ -232,7 +232,7 @@ def test_the_example_of_three_sources_opens_with_its_swath(open_page) -> None:
     assert footprint.placeholder == f"{swath.along.min():g} to {swath.along.max():g} × {swath.across[0]:g} km (stated)"
     said = equation(page)
     assert "M = 16 + 45 + 50 = 111" in said and "of the 111 targets" not in words(page)
-    for tau, name in zip(start.representativeness, ("the synthetic swath", "stations"), strict=True):
+    for tau, name in zip(start.representativeness, ("satellite swath (synthetic)", "stations"), strict=True):
         assert rf"\tau^2 = {number(tau)}\ \text{{({name})}}" in said
     page.multiselect(key="also").set_value([]).run()
     assert not page.session_state["_choice"].source.also and not page.exception
