@@ -33,7 +33,7 @@ def _as_share_kept(scale: TrustScale) -> Callable[[float], str]:
     def reads(factor: float) -> str:
         if factor > 1:
             return f"over 100 % (sd × {number(factor, 3)})"
-        return f"{100 * scale.share(factor):.3g} %"
+        return f"{number(100 * scale.share(factor), 3)} %"
 
     return reads
 

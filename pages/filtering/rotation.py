@@ -41,7 +41,7 @@ def show(name: str) -> None:
     words.table(
         result,
         "Mean square error, summed over both coordinates (the circle has radius 1), and milliseconds per step. The "
-        "smoother knows later observations too. The pictures show few of these filters; level All can show every one.",
+        "smoother knows later observations too. The pictures omit some of these filters; level All can show every one.",
     )
     words.equation(
         "At each step the filter moves the weights along the transitions of the examples and updates them with the "

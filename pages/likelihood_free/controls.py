@@ -162,7 +162,6 @@ def choose_settings(learned: Learned) -> Settings:
         places = {each.key: each.default for each in sliders.values()}
         st.session_state[Key.LIKELIHOOD_FREE_SLIDERS] = places
         st.session_state.update(places)
-        st.caption("Set by the evidence until you move it:")
     chosen = controls(KernelSettings, sliders)
     return learned.settings if mode == BY_Q else kernels_at(chosen, learned.guards)
 

@@ -37,7 +37,7 @@ def covariance(shown: Shown) -> None:
     """What the prior covariance of a period with an archive is made of; of a pair, that of each part."""
     if shown.training:
         parts = "; ".join(map(_of_mixture, shown.result.diagnostics["mixture"].split("; ")))
-        st.caption(f"Prior covariance: {parts}, the rest from the kernel.")
+        st.caption(f"Prior covariance: {parts}; the rest is from the kernel.")
 
 
 def _of_mixture(words: str) -> str:
