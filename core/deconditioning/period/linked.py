@@ -8,7 +8,7 @@ P_t of v_t given everything and ``A = L⁻¹ c(x)``
     mean_t(x) = Aᵀm_t,      var_t(x) = k(x, x) − AᵀA + AᵀP_tA.
 
 The level of a time is that of its visible cells, relative to what h says of these: cells that are missing do not shift
-it. Without missing cells and noise, the mean is that of each time by itself.
+it. Without missing cells and noise, the mean is that of each time by itself; noise is told from what lasts.
 """
 
 import math
@@ -22,6 +22,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from deconditioning import linalg
+from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import columns_of
 from deconditioning.errors import Check, InputError, never
 from deconditioning.metrics.predictive import Predictive
@@ -34,8 +35,8 @@ from deconditioning.period.space_time import Chain, Filtered, filtered_chain, sm
 
 #: Times, one after another, that τ and σ² are learned from and that cells are left out of, at most.
 _MOST_TIMES = 60
-#: Share of the cells' values that is missing and times from which linking is tried, and T M³ up to which it is.
-_LEAST_MISSING, _LEAST_TIMES, _MOST_WORK = 0.02, 8, 1e11
+#: Share of the values that is missing and times from which linking is tried, and T M³ and T M² up to which it is.
+_LEAST_MISSING, _LEAST_TIMES, _MOST_WORK, _MOST_NUMBERS = 0.02, 8, 1e11, 1e8
 #: One value in so many is left out, and the CRPS of these has to be smaller by this share.
 _LEFT_OUT, _MARGIN = 10, 0.01
 #: Evaluations of the evidence, and the smallest σ².
@@ -72,6 +73,11 @@ class Linked:
     given: Filtered
     scale: float
     noise: float
+
+    @property
+    def jitter(self) -> float:
+        """The largest number that a factorisation needed on its diagonal."""
+        return max(self.cells.root.jitter, self.given.jitter)
 
     @property
     def report(self) -> dict[str, str]:
@@ -112,13 +118,15 @@ def single_times(groups: Sequence[Together]) -> list[Together]:
 
 
 def linked_series(
-    series: Series, spec: ModelSpec, sums: PixelSums, wanted: bool | None, *, learn: bool, check: Check = never
-) -> Linked | None:
+    series: Series, spec: ModelSpec, sums: PixelSums, settings: DownscaleSettings, wanted: bool | None,
+    check: Check = never,
+) -> Linked | None:  # fmt: skip
     """The series linked through time; None if it is not: not ``wanted``, or, where that is left open, without missing
     cells or without a gain at values left out.
 
-    τ is learned from the evidence with the space kernel held, σ² too if ``learn``. Raises ``InputError`` if linking is
-    requested and impossible.
+    τ is learned from the evidence with the space kernel held; where linking is requested, σ² too, unless ``settings``
+    hold it. It is otherwise held, so that the cells are reproduced as by each time alone. Raises ``InputError`` if
+    linking is requested and impossible.
     """
     if wanted is False:
         return None
@@ -132,6 +140,7 @@ def linked_series(
         return None
     days = days_of(series.dates)
     some = _most_missing(targets, series.member)
+    learn = bool(wanted) and settings.learn and "noise" not in (settings.hold or ())
     scale, noise = _learned(cells, targets[:, some], days[some], spec.noise, learn=learn, check=check)
     if wanted is None and not _pays(cells, targets[:, some], days[some], spec.noise, (scale, noise)):
         return None
@@ -161,7 +170,8 @@ def _cells_of(series: Series, spec: ModelSpec, sums: PixelSums) -> tuple[Cells |
 def _worth_trying(targets: Float[Tensor, "M T"]) -> bool:
     """Whether enough is missing, and few enough cells are to be linked."""
     cells, times = targets.shape
-    return float(targets.isnan().double().mean()) >= _LEAST_MISSING and times >= _LEAST_TIMES and times * cells**3 <= _MOST_WORK
+    few = times * cells**3 <= _MOST_WORK and times * cells**2 <= _MOST_NUMBERS
+    return few and times >= _LEAST_TIMES and float(targets.isnan().double().mean()) >= _LEAST_MISSING
 
 
 def _kept(days: np.ndarray, member: np.ndarray, scale: float) -> np.ndarray:

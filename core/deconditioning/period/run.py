@@ -13,7 +13,7 @@ from deconditioning.downscaling.run import jitter_sentence
 from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.starting import completed, spec_to_settings, starting_spec
 from deconditioning.engine.reporting import NoReport, Stopwatch
-from deconditioning.errors import InputError
+from deconditioning.errors import Check, InputError
 from deconditioning.fields.problem.physical_limits import limits_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Predictive
@@ -31,7 +31,7 @@ from deconditioning.period.posterior import (
     pooled_scale,
     some_times,
 )
-from deconditioning.period.series import Series
+from deconditioning.period.series import Block, Series
 from deconditioning.period.stations import report_of_stations
 from deconditioning.period.warped import WarpedCells, at_limits, in_warp, warp_of_series
 
@@ -151,43 +151,28 @@ def _gaussian(
     context, device = context or NoReport(), choose(settings.device)
     chosen = np.arange(len(series)) if times is None else times
     settings = of_a_series(series, settings, len(chosen))
-    warnings: tuple[str, ...] = ()
+    warnings, diagnostics = tuple[str, ...](), dict[str, Any]()
     if like is not None:
-        spec, diagnostics = like.spec, {}
+        spec = like.spec
     elif settings.learn:
         learned = learn_pooled(series, settings, context)
         spec, warnings = learned.learned.spec, learned.sentences
         diagnostics = {"left_out_start": learned.start, "left_out_learned": learned.after}
     else:
-        spec, diagnostics = starting_spec(series.problem, settings), {}
-    watch = Stopwatch()
+        spec = starting_spec(series.problem, settings)
+    watch, linked = Stopwatch(), None
     part = series if times is None else series.only(chosen)
-    filled, linked = _Filled.of(part), None
+    filled = _Filled.of(part)
     context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(part)} times")
     for block in series.blocks() if series.varying is None else part.blocks():
         sums = pixel_sums(spec, block.problem, device, context.check)
-        if like is not None:
-            linked = like.linked
-        else:
-            linked = linked_series(series, spec, sums, link, learn=settings.learn, check=context.check)
+        linked = like.linked if like else linked_series(series, spec, sums, settings, link, context.check)
         spec = spec if linked is None else replace(spec, noise=linked.noise)
         groups = condition_times(spec, block.problem, block.targets, sums.gram, series.member[block.times])
-        at = block.times if series.varying else np.arange(len(part))
-        own = groups if series.varying else some_times(groups, chosen)
-        scale = pooled_scale(spec, block.problem, groups) if like is None or linked else None
-        if linked is not None:
-            own = single_times(own)
-            means, variances = linked.moments(sums, chosen, context.check)
-        else:
-            means, variances = moments_of_times(sums, own, len(at), context.check, means_only=like is not None)
-        if like is None or linked is not None:
-            sds = [spec.value_sd(v if scale is None else scale.square() * v).cpu().numpy() for v in variances]
-            spreads = [series.scale * block.problem.on_grid(sd) for sd in sds]
-        else:
-            spreads = list(like.spreads)
-        filled.add(part, block.problem, at, own, (means + spec.mean).numpy(), spreads)
+        own, means, spreads = _predicted(series, spec, block, sums, groups, chosen, linked, like, context.check)
+        filled.add(part, block.problem, block.times if series.varying else np.arange(len(part)), own, means, spreads)
     if linked is not None:
-        filled.evidence[:] = linked.given.evidence[chosen].cpu().numpy()
+        filled.link(linked, chosen)
         diagnostics |= linked.report
     jitter = filled.jitter
     return PeriodResult(
@@ -198,6 +183,25 @@ def _gaussian(
          **_about_stations(series, spec, groups)},
         _residuals(series, spec, sums, groups, linked) if series.varying is None else None, linked=linked,
     )  # fmt: skip
+
+
+def _predicted(
+    series: Series, spec: ModelSpec, block: Block, sums: PixelSums, groups: Sequence[Together], chosen: np.ndarray,
+    linked: Linked | None, like: PeriodResult | None, check: Check,
+) -> tuple[Sequence[Together], np.ndarray, list[np.ndarray]]:  # fmt: skip
+    """Groups of the chosen times, the standardised means (n, P) of these times, and the sd field of each group."""
+    own = groups if series.varying else some_times(groups, chosen)
+    if linked is not None:
+        own = single_times(own)
+        means, variances = linked.moments(sums, chosen, check)
+    else:
+        count = len(block.times) if series.varying else len(chosen)
+        means, variances = moments_of_times(sums, own, count, check, means_only=like is not None)
+        if like is not None:
+            return own, (means + spec.mean).numpy(), list(like.spreads)
+    scale = pooled_scale(spec, block.problem, groups)
+    sds = [spec.value_sd(v if scale is None else scale.square() * v).cpu().numpy() for v in variances]
+    return own, (means + spec.mean).numpy(), [series.scale * block.problem.on_grid(sd) for sd in sds]
 
 
 def _about_stations(series: Series, spec: ModelSpec, groups: Sequence[Together]) -> dict[str, Any]:
@@ -271,6 +275,11 @@ class _Filled:
             self.amplitude[times] = group.amplitude.cpu().numpy()
             self.evidence[times] = group.evidence.cpu().numpy()
             self.jitter = max(self.jitter, group.conditioning.factor.jitter)
+
+    def link(self, linked: Linked, times: np.ndarray) -> None:
+        """The evidence of these times given those before."""
+        self.evidence[:] = linked.given.evidence[times].cpu().numpy()
+        self.jitter = max(self.jitter, linked.jitter)
 
 
 def _residuals(

@@ -1,6 +1,7 @@
 """Exact separable space-time: ``z ~ N(0, K̃ ⊗ K_t + σ²I)`` for M cells at T times.
 
-Complete cells, by two eigendecompositions: with ``K̃ = U D Uᵀ``, ``K_t = V E Vᵀ``, ``q_ij = D_i E_j + σ²``, ``Y = Uᵀ Z V``:
+Complete cells, by two eigendecompositions: with ``K̃ = U D Uᵀ``, ``K_t = V E Vᵀ``, ``q_ij = D_i E_j + σ²``, ``Y = Uᵀ Z
+V``:
 
     log p(Z) = −½ Σ_ij (log q_ij + Y_ij²/q_ij + log 2π),
 
@@ -63,19 +64,20 @@ class Chain:
 
 class Filtered(NamedTuple):
     """Moments of v_t given z up to t, mean (T, d) and covariance (T, d, d), and ``evidence`` (T,), the log density of
-    z_t given all before, 0 where nothing is known.
+    z_t given all before, 0 where nothing is known; ``jitter`` is the largest that a factorisation needed.
     """
 
     mean: Float[Tensor, "T d"]
     covariance: Float[Tensor, "T d d"]
     evidence: Float[Tensor, " T"]
+    jitter: float
 
 
 def filtered_chain(chain: Chain, targets: Float[Tensor, "M T"]) -> Filtered:
     """The Kalman filter; targets are NaN where missing."""
-    size = chain.loading.shape[1]
+    size, count, jitter = chain.loading.shape[1], targets.shape[1], 0.0
     mean, covariance = chain.loading.new_zeros(size), linalg.identity(size, chain.loading)
-    means, covariances, evidence = [], [], chain.loading.new_zeros(targets.shape[1])
+    means, covariances, evidence = (chain.loading.new_zeros(count, *shape) for shape in ((size,), (size, size), ()))
     for time, values in enumerate(targets.T):
         if time:
             mean, covariance = chain.forecast(time, mean, covariance)
@@ -84,23 +86,24 @@ def filtered_chain(chain: Chain, targets: Float[Tensor, "M T"]) -> Filtered:
             loading, residual = chain.loading[rows], values[rows] - chain.loading[rows] @ mean
             between = loading @ covariance
             factor = linalg.cholesky(between @ loading.T + chain.noise[rows][:, rows], "covariance of the targets")
+            jitter = max(jitter, factor.jitter)
             evidence[time] = linalg.log_normal_density(residual, factor)
             gain = factor.half_solve(between)
             mean, covariance = mean + between.T @ factor.solve(residual), covariance - gain.T @ gain
-        means.append(mean)
-        covariances.append(covariance)
-    return Filtered(torch.stack(means), torch.stack(covariances), evidence)
+        means[time], covariances[time] = mean, covariance
+    return Filtered(means, covariances, evidence, jitter)
 
 
 def smoothed_chain(chain: Chain, targets: Float[Tensor, "M T"]) -> Filtered:
     """Moments of v_t given the targets of all times, and the evidence as `filtered_chain` has it, whose sum is
     ``log p(Z)``.
     """
-    mean, covariance, evidence = filtered_chain(chain, targets)
+    mean, covariance, evidence, jitter = filtered_chain(chain, targets)
     for time in range(len(mean) - 2, -1, -1):
         ahead, spread = chain.forecast(time + 1, mean[time], covariance[time])
         factor = linalg.cholesky(spread, "forecast of the cells")
+        jitter = max(jitter, factor.jitter)
         gain = factor.solve(chain.kept[time + 1][:, None] * covariance[time]).T
         mean[time] += gain @ (mean[time + 1] - ahead)
         covariance[time] += gain @ (covariance[time + 1] - spread) @ gain.T
-    return Filtered(mean, covariance, evidence)
+    return Filtered(mean, covariance, evidence, jitter)
