@@ -35,8 +35,8 @@ from deconditioning.period.space_time import Chain, Filtered, filtered_chain, sm
 
 #: Times, one after another, that τ and σ² are learned from and that cells are left out of, at most.
 _MOST_TIMES = 60
-#: Share of the values that is missing and times from which linking is tried, and T M³ and T M² up to which it is.
-_LEAST_MISSING, _LEAST_TIMES, _MOST_WORK, _MOST_NUMBERS = 0.02, 8, 1e11, 1e8
+#: Share of the values that is missing and times from which linking is tried, and T M² numbers up to which it is.
+_LEAST_MISSING, _LEAST_TIMES, _MOST_NUMBERS = 0.02, 8, 3e7
 #: One value in so many is left out, and the CRPS of these has to be smaller by this share.
 _LEFT_OUT, _MARGIN = 10, 0.01
 #: Evaluations of the evidence, and the smallest σ².
@@ -170,7 +170,7 @@ def _cells_of(series: Series, spec: ModelSpec, sums: PixelSums) -> tuple[Cells |
 def _worth_trying(targets: Float[Tensor, "M T"]) -> bool:
     """Whether enough is missing, and few enough cells are to be linked."""
     cells, times = targets.shape
-    few = times * cells**3 <= _MOST_WORK and times * cells**2 <= _MOST_NUMBERS
+    few = times * cells**2 <= _MOST_NUMBERS
     return few and times >= _LEAST_TIMES and float(targets.isnan().double().mean()) >= _LEAST_MISSING
 
 
