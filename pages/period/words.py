@@ -25,7 +25,7 @@ def sentence(shown: Shown, region: str) -> None:
     lead(
         f"**{what}.** {times}: {at}{cells:,} coarse cells become a map of {pixels:,} pixels. {known}{_how_good(shown)}"
     )
-    for sentence in ("order", "warp"):
+    for sentence in ("order", "warp", "linked"):
         if sentence in result.diagnostics:
             st.caption(plain(result.diagnostics[sentence]))
     warnings(result.warnings)

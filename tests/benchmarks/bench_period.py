@@ -5,7 +5,7 @@ part of the project lie in the folder that ``DECONDITIONING_FIELDS`` names; thos
 """
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -41,6 +41,8 @@ MOST_TIMES, MOST_SERIES = 10_000, 100
 #: Windows of a series that are predicted from all its other times, times and joint draws of each at most, and every
 #: how many windows from cells alone; series that this is done for.
 WINDOWS, WINDOW, DRAWS, ALONE_EVERY, SERIES = 6, 48, 30, 3, 3
+#: Shares of the cells that are missing at random.
+MISSING = (0.3, 0.7)
 #: Joint draws whose changes in time are compared with the truth's.
 MOVING = 10
 SMOKE = {
@@ -216,3 +218,39 @@ def bench_period_statistics() -> None:
                 )
             )  # fmt: skip
             keep("period_statistics", rows)
+
+
+def with_gaps(series: Series, share: float) -> Series:
+    """The series of which a share of the cells is missing at random, others at every time."""
+    missing = np.random.default_rng(0).uniform(size=series.coarse.shape) < share
+    coarse = np.where(missing, np.nan, series.coarse)
+    known = np.isfinite(coarse[:, series.problem.target_cell]).any(axis=1)
+    level = np.nanmean(coarse[known][:, series.problem.target_cell], axis=1)
+    return replace(series.only(np.flatnonzero(known)), coarse=coarse[known], level=level)
+
+
+def row_of_gaps(case: Case, series: Series, share: float) -> Row:
+    """Cells linked through time beside each time by itself."""
+    linked, alone = (downscale_series(series, SETTINGS, link=link) for link in (None, False))
+    own, other = (verify(verified_result(each, ALONE)).scores[ALONE].pooled for each in (linked, alone))
+    more = {
+        name: {**{score: found[score] for score in ("rmse", "crps", "coverage95")}, "tendency": tendency_of_draws(each)}
+        for name, found, each in (("linked", own, linked), ("alone", other, alone))
+    }
+    size = f"{case.title_of_windows}, {100 * share:.0f} % of them missing, {len(series)} times"
+    return Row(
+        "Missing cells linked through time", size, own["crps"], f"{series.problem.units} (CRPS)", other["crps"],
+        "each time by itself", accuracy=f"RMSE {own['rmse']:.3g}, 95 % intervals hold {100 * own['coverage95']:.0f} %",
+        note="" if linked.linked else "not linked", more={"case": case.title_of_windows, "missing": share, **more},
+    )  # fmt: skip
+
+
+def bench_period_gaps() -> None:
+    """Later times of the series that are part of the project, from cells alone of which some are missing."""
+    rows: list[Row] = []
+    for case in cases()[:SERIES]:
+        fields = case.open()
+        count = times_of(case, fields)
+        series = series_of(case, fields, f"#{round(case.share * count)}/#{count - 1}")
+        rows += [row_of_gaps(case, with_gaps(series, share), share) for share in MISSING]
+        keep("period_gaps", rows)

@@ -2,6 +2,8 @@
 
 import json
 import re
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from deconditioning.datasets.entries import find
 from deconditioning.figures.style import uncompacted
+from deconditioning.period.series import Series, read_series
 from pages.kit.chart import flip_book
 from pages.kit.record import Control
 from pages.period.place import _verdict
@@ -116,6 +119,21 @@ def test_a_warp_can_be_chosen_or_left_out() -> None:
     made.selectbox(key="p-warp").set_value("box-cox").run()
     assert not made.exception and not made.error and "as requested" in captions(made)
     assert "log" in made.selectbox(key="p-warp").options or "Logarithm" in made.selectbox(key="p-warp").options
+
+
+def test_cells_that_are_missing_at_some_times_are_linked_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_gaps(*given: Any) -> Series:
+        series = read_series(*given)
+        missing = np.random.default_rng(0).uniform(size=series.coarse.shape) < 0.4
+        coarse = np.where(missing, np.nan, series.coarse)
+        return replace(series, coarse=coarse, level=np.nanmean(coarse, axis=1))
+
+    monkeypatch.setattr("pages.period.controls.read_series", with_gaps)
+    page = session("period", **{"p-first": "221", "p-archive": "false"})
+    assert not page.exception and not page.error and not page.toggle(key="p-archive").value
+    assert "Cells are linked through time" in captions(page)
+    page.segmented_control(key="p-view").set_value("Verification").run()
+    assert not page.exception and not page.error and "RMSE" in scores(page)[OWN]
 
 
 def test_it_offers_only_cells_of_which_there_are_enough(page: AppTest) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from deconditioning.period.statistics import PeriodStatistic
 
 #: Options that the JSON repeats.
-_NAMED = ("archive", "times", "period", "predictors", "upper")
+_NAMED = ("archive", "times", "period", "predictors", "upper", "link_times")
 
 
 def period_document(
@@ -105,7 +105,11 @@ def _downscaled(
     if training is None:
         from deconditioning.period.run import downscale_series
 
-        return downscale_series(series, settings, context, times, None if series.varying else like)
+        link = {"on": True, "off": False}.get(options.link_times)
+        result = downscale_series(series, settings, context, times, None if series.varying else like, link=link)
+        if "linked" in result.diagnostics and not options.quiet:
+            say(f"Note: {result.diagnostics['linked']}")
+        return result
     from deconditioning.period.archive.run import downscale_with_archive
 
     result = downscale_with_archive(series, training, settings, context, times)
@@ -239,7 +243,7 @@ def _in_stretches(
         single=delivery.single, attributes=dict(delivery.attributes),
         request={"arguments": options.times, "labels": [series.labels[0], series.labels[-1]], "model": settings,
                "archive": options.archive, "period": options.period, "predictors": options.predictors,
-               **file_arguments(options)},
+               **({"link_times": options.link_times} if options.link_times else {}), **file_arguments(options)},
         say=(lambda text: None) if options.quiet else say,
     )  # fmt: skip
     with xr.open_zarr(path, consolidated=True) as store:

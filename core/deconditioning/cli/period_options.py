@@ -31,7 +31,7 @@ _OF_ONE_TIME = (
 
 
 def add_times_options(group: Any) -> None:
-    """Add ``--times``, ``--archive``, ``--period``, ``--predictors``, ``--upper`` and those of statistics."""
+    """Add ``--times`` and the options that go with it, to ``--link-times`` and those of statistics."""
     group.add_argument(
         "--times", nargs="+", metavar="TIME",
         help="downscale many times together: all, dates or the beginning of dates (2019-03), a range "
@@ -55,6 +55,11 @@ def add_times_options(group: Any) -> None:
         "--upper", metavar="VARIABLE",
         help="a variable that the target is never above, such as the day's highest temperature beside the lowest: both "
             "are downscaled together with --archive, and the file has its fields as upper_mean, upper_sd, …",
+    )  # fmt: skip
+    group.add_argument(
+        "--link-times", choices=("on", "off"),
+        help="whether cells that are missing at some times, or noisy, are linked with those before and after (default: "
+            "if cells are missing and values left out are then predicted better); on learns the noise as well",
     )  # fmt: skip
     group.add_argument(
         "--statistics", nargs="+", metavar="NAME",
@@ -92,6 +97,8 @@ def of_a_period(options: argparse.Namespace) -> bool:
         raise InputError("`--predictors` are learned from an archive: add `--archive` and `--times`.")
     if options.upper and not options.archive:
         raise InputError("`--upper` needs the archive of both variables: add `--archive` and `--times`.")
+    if options.link_times and (options.archive or not options.times):
+        raise InputError("`--link-times` is for many times from cells alone: add `--times`, and omit `--archive`.")
     if options.archive and not options.times:
         raise InputError("`--archive` is a prior for many times: choose them with `--times`, or give `--times all`.")
     if options.statistics and not options.output:

@@ -13,7 +13,7 @@ from deconditioning.downscaling.run import jitter_sentence
 from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.starting import completed, spec_to_settings, starting_spec
 from deconditioning.engine.reporting import NoReport, Stopwatch
-from deconditioning.errors import InputError
+from deconditioning.errors import Check, InputError
 from deconditioning.fields.problem.physical_limits import limits_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Predictive
@@ -21,6 +21,7 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.period.correlation import Part, TimeCorrelation, correlation_of_cells, days_of
 from deconditioning.period.joint import Residuals, residuals_of_kernel, share_of_noise
 from deconditioning.period.learning import learn_pooled, spread_times
+from deconditioning.period.linked import Linked, linked_series, single_times
 from deconditioning.period.posterior import (
     PixelSums,
     Together,
@@ -30,7 +31,7 @@ from deconditioning.period.posterior import (
     pooled_scale,
     some_times,
 )
-from deconditioning.period.series import Series
+from deconditioning.period.series import Block, Series
 from deconditioning.period.stations import report_of_stations
 from deconditioning.period.warped import WarpedCells, at_limits, in_warp, warp_of_series
 
@@ -72,10 +73,11 @@ class PeriodResult:
     by_value : a further factor (H, W) from the means (H, W) of a time; None without an archive.
     behind : the distributions of a target that is not a Gaussian, such as one behind a warp (`BehindWarp`);
         ``spreads``, ``amplitude`` and ``by_value`` are then those of the Gaussian behind them. None for a Gaussian.
-    evidence : (T,) log evidence of each time, standardised.
+    evidence : (T,) log evidence of each time, standardised; given all earlier times if times are linked.
     seconds : CPU and wall time after learning; ``warnings`` are messages.
     residuals : joint draws of the errors; None if covariates change with time.
     peers : other methods from the same archive, by name; none without one.
+    linked : the cells of all times of the series, linked through time; None if each time is conditioned by itself.
     """
 
     series: Series
@@ -93,6 +95,7 @@ class PeriodResult:
     peers: "dict[str, Peer]" = field(default_factory=dict)
     by_value: Callable[[np.ndarray], np.ndarray] | None = None
     behind: Behind | None = None
+    linked: Linked | None = None
 
     def predictive(self, time: int) -> Predictive:
         """The distributions (H, W) of the pixels' values at a time."""
@@ -108,10 +111,12 @@ class PeriodResult:
 
 def downscale_series(
     series: Series, settings: DownscaleSettings | dict[str, Any], context: Any = None,
-    times: np.ndarray | None = None, like: PeriodResult | None = None,
+    times: np.ndarray | None = None, like: PeriodResult | None = None, *, link: bool | None = None,
 ) -> PeriodResult:  # fmt: skip
     """Learn a model from the series (if requested) and predict mean and sd of every pixel at every time.
 
+    ``link`` the times, or not, where cells are missing or noisy (`period.linked`); by default they are linked if cells
+    are missing and values left out are then predicted better.
     ``times``, ascending, are those of the series that are predicted, by default all; what they share comes from all of
     the series either way, or, to save time, from ``like``, a result of other times whose covariates do not change. A
     requested warp is that of all times (`WarpedCells`). Raises ``InputError`` for models without bag sums, and for
@@ -121,13 +126,13 @@ def downscale_series(
     requested, settings = settings.warp, settings.replace(warp="none")
     warp = None if requested in (AUTO, "none") else warp_of_series(series, requested)
     if warp is None:
-        result = _gaussian(series, settings, context, times, like)
+        result = _gaussian(series, settings, context, times, like, link)
         return replace(result, warnings=(*result.warnings, *_beyond_limits(series, result.means)))
     before = None
     if like is not None:
         assert isinstance(like.behind, WarpedCells) and isinstance(like.behind.latent, PeriodResult)
         before = like.behind.latent
-    latent = _gaussian(in_warp(series, warp), settings, context, times, before)
+    latent = _gaussian(in_warp(series, warp), settings, context, times, before, link)
     behind = WarpedCells(latent, warp, series if times is None else series.only(times))
     means = np.stack([behind.predictive(time).mean for time in range(len(behind.series))])
     about = {"warp": f"The model uses {warp.formula} of the target, as requested."}
@@ -139,39 +144,36 @@ def downscale_series(
 
 
 def _gaussian(
-    series: Series, settings: DownscaleSettings, context: Any, times: np.ndarray | None, like: PeriodResult | None
-) -> PeriodResult:
+    series: Series, settings: DownscaleSettings, context: Any, times: np.ndarray | None, like: PeriodResult | None,
+    link: bool | None,
+) -> PeriodResult:  # fmt: skip
     """The series without a warp, as `downscale_series` says."""
     context, device = context or NoReport(), choose(settings.device)
     chosen = np.arange(len(series)) if times is None else times
     settings = of_a_series(series, settings, len(chosen))
-    warnings: tuple[str, ...] = ()
+    warnings, diagnostics = tuple[str, ...](), dict[str, Any]()
     if like is not None:
-        spec, diagnostics = like.spec, {}
+        spec = like.spec
     elif settings.learn:
         learned = learn_pooled(series, settings, context)
         spec, warnings = learned.learned.spec, learned.sentences
         diagnostics = {"left_out_start": learned.start, "left_out_learned": learned.after}
     else:
-        spec, diagnostics = starting_spec(series.problem, settings), {}
-    watch = Stopwatch()
+        spec = starting_spec(series.problem, settings)
+    watch, linked = Stopwatch(), None
     part = series if times is None else series.only(chosen)
     filled = _Filled.of(part)
     context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(part)} times")
     for block in series.blocks() if series.varying is None else part.blocks():
         sums = pixel_sums(spec, block.problem, device, context.check)
+        linked = like.linked if like else linked_series(series, spec, sums, settings, link, context.check)
+        spec = spec if linked is None else replace(spec, noise=linked.noise)
         groups = condition_times(spec, block.problem, block.targets, sums.gram, series.member[block.times])
-        chosen_groups, at = (
-            (groups, block.times) if series.varying else (some_times(groups, chosen), np.arange(len(part)))
-        )
-        means, variances = moments_of_times(sums, chosen_groups, len(at), context.check, means_only=like is not None)
-        if like is None:
-            scale = pooled_scale(spec, block.problem, groups)
-            sds = [spec.value_sd(v if scale is None else scale.square() * v).cpu().numpy() for v in variances]
-            spreads = [series.scale * block.problem.on_grid(sd) for sd in sds]
-        else:
-            spreads = list(like.spreads)
-        filled.add(part, block.problem, at, chosen_groups, (means + spec.mean).numpy(), spreads)
+        own, means, spreads = _predicted(series, spec, block, sums, groups, chosen, linked, like, context.check)
+        filled.add(part, block.problem, block.times if series.varying else np.arange(len(part)), own, means, spreads)
+    if linked is not None:
+        filled.link(linked, chosen)
+        diagnostics |= linked.report
     jitter = filled.jitter
     return PeriodResult(
         part, spec, spec_to_settings(settings, spec), filled.means, np.stack(filled.spreads), filled.spread_of,
@@ -179,8 +181,27 @@ def _gaussian(
         warnings + jitter_sentence(jitter),
         {"device": str(device), "jitter": jitter, "learned_from": len(spread_times(series)), **diagnostics,
          **_about_stations(series, spec, groups)},
-        _residuals(series, spec, sums, groups) if series.varying is None else None,
+        _residuals(series, spec, sums, groups, linked) if series.varying is None else None, linked=linked,
     )  # fmt: skip
+
+
+def _predicted(
+    series: Series, spec: ModelSpec, block: Block, sums: PixelSums, groups: Sequence[Together], chosen: np.ndarray,
+    linked: Linked | None, like: PeriodResult | None, check: Check,
+) -> tuple[Sequence[Together], np.ndarray, list[np.ndarray]]:  # fmt: skip
+    """Groups of the chosen times, the standardised means (n, P) of these times, and the sd field of each group."""
+    own = groups if series.varying else some_times(groups, chosen)
+    if linked is not None:
+        own = single_times(own)
+        means, variances = linked.moments(sums, chosen, check)
+    else:
+        count = len(block.times) if series.varying else len(chosen)
+        means, variances = moments_of_times(sums, own, count, check, means_only=like is not None)
+        if like is not None:
+            return own, (means + spec.mean).numpy(), list(like.spreads)
+    scale = pooled_scale(spec, block.problem, groups)
+    sds = [spec.value_sd(v if scale is None else scale.square() * v).cpu().numpy() for v in variances]
+    return own, (means + spec.mean).numpy(), [series.scale * block.problem.on_grid(sd) for sd in sds]
 
 
 def _about_stations(series: Series, spec: ModelSpec, groups: Sequence[Together]) -> dict[str, Any]:
@@ -255,13 +276,20 @@ class _Filled:
             self.evidence[times] = group.evidence.cpu().numpy()
             self.jitter = max(self.jitter, group.conditioning.factor.jitter)
 
+    def link(self, linked: Linked, times: np.ndarray) -> None:
+        """The evidence of these times given those before."""
+        self.evidence[:] = linked.given.evidence[times].cpu().numpy()
+        self.jitter = max(self.jitter, linked.jitter)
 
-def _residuals(series: Series, spec: ModelSpec, sums: PixelSums, groups: Sequence[Together]) -> Residuals:
+
+def _residuals(
+    series: Series, spec: ModelSpec, sums: PixelSums, groups: Sequence[Together], linked: Linked | None
+) -> Residuals:
     """Joint draws of the errors, as long-lived as the evidence of the cells has them; σ² is new at every time.
 
     Of an ensemble, the first member shows how long they last.
     """
-    largest = max(groups, key=lambda group: len(group.times))
+    largest = max(groups, key=lambda group: (len(group.times), len(group.rows)))
     conditioning, times = largest.conditioning, largest.times.cpu().numpy()
     first = times < len(series) // series.members  # members at the same time do not share their errors
     times = times[first]
@@ -273,9 +301,12 @@ def _residuals(series: Series, spec: ModelSpec, sums: PixelSums, groups: Sequenc
     some = times[np.unique(np.linspace(0, len(times) - 1, min(_LINKED_BY, len(times))).round().astype(int))]
     days = days_of([series.dates[time] for time in some])
     correlation = TimeCorrelation((Part(1.0, 0.0),))
-    if len(some) > 2:
+    if linked is not None:
+        correlation = TimeCorrelation((Part(1.0, linked.scale),))
+    elif len(some) > 2:
         targets = series.targets(some)[largest.rows[:cells].cpu()].to(covariance)
         correlation = correlation_of_cells(covariance, targets, max(spec.noise, _LEAST_NOISE), days)
+    if linked is not None or len(some) > 2:
         if spec.noise > _LEAST_NOISE:
             correlation = correlation.with_single(share_of_noise(sums, conditioning, spec.noise, cells))
     return residuals_of_kernel(spec, series.problem, sums, largest, correlation)

@@ -127,10 +127,13 @@ class Series:
         )  # fmt: skip
 
     def at(self, time: int) -> DownscalingProblem:
-        """The problem of one time, as conditioning at that time alone has it, with the scales of the series."""
+        """The problem of one time, as conditioning at that time alone has it, with the scales of the series.
+
+        Cells that are missing then are not ``observed``; their place among the targets has the mean of the time.
+        """
         problem = self.problem if self.varying is None else self.varying(time)
         scale = Scale(float(self.level[time]), self.scale)
-        coarse = self.coarse[time].reshape(problem.coarse_shape)
+        coarse, targets = self.coarse[time].reshape(problem.coarse_shape), self.targets([time], problem)
         return replace(
             problem,
             target_scale=scale,
@@ -138,7 +141,7 @@ class Series:
             coarse_truth=coarse,
             observed=problem.observed & np.isfinite(coarse),
             truth=None if self.fine is None else self.fine(time),
-            data=replace(problem.data, targets=self.targets([time], problem)[: len(problem.target_cell), 0]),
+            data=replace(problem.data, targets=targets[: len(problem.target_cell), 0].nan_to_num(nan=0.0)),
         )
 
 

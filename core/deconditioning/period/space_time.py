@@ -1,13 +1,20 @@
-"""Exact separable space-time: ``z ~ N(0, K̃ ⊗ K_t + σ²I)`` for M cells at T times, by two eigendecompositions.
+"""Exact separable space-time: ``z ~ N(0, K̃ ⊗ K_t + σ²I)`` for M cells at T times.
 
-With ``K̃ = U D Uᵀ``, ``K_t = V E Vᵀ``, ``q_ij = D_i E_j + σ²``, ``Y = Uᵀ Z V``:
+Complete cells, by two eigendecompositions: with ``K̃ = U D Uᵀ``, ``K_t = V E Vᵀ``, ``q_ij = D_i E_j + σ²``, ``Y = Uᵀ Z
+V``:
 
     log p(Z) = −½ Σ_ij (log q_ij + Y_ij²/q_ij + log 2π),
 
 in O(M³ + T³). Source: Saatçi 2011, *Scalable Inference for Structured Gaussian Process Models*, ch. 5.
+
+Cells that are missing at changing times, with ``K_t = exp(−|Δt|/τ)``: the cells are then a Markov chain, and a Kalman
+filter and a Rauch–Tung–Striebel smoother are exact, in O(T M³) (`smoothed_chain`). Source: Rasmussen and Williams 2006,
+app. B; Särkkä 2013, *Bayesian Filtering and Smoothing*, ch. 4 and 8.
 """
 
 import math
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -33,3 +40,70 @@ def _spectrum(
     times, modes = linalg.eigen(torch.as_tensor(between).to(values), "correlation in time")
     q = torch.outer(values.clamp_min(0), times.clamp_min(0)) + noise
     return q, vectors.T @ targets @ modes
+
+
+@dataclass(frozen=True)
+class Chain:
+    """States v_t ~ N(0, I) of d numbers, ``v_t = r_t ∘ v_{t−1} + √(1 − r_t²) ∘ ε_t``, seen by ``z_t = B v_t + e_t``.
+
+    ``loading`` B (M, d), ``kept`` r (T, d) correlation of each number with the one before, 0 where it is new (the first
+    row is not used), ``noise`` cov(e_t) (M, M).
+    """
+
+    loading: Float[Tensor, "M d"]
+    kept: Float[Tensor, "T d"]
+    noise: Float[Tensor, "M M"]
+
+    def forecast(
+        self, time: int, mean: Float[Tensor, " d"], covariance: Float[Tensor, "d d"]
+    ) -> tuple[Float[Tensor, " d"], Float[Tensor, "d d"]]:
+        """The moments of v_t from those of the time before."""
+        kept = self.kept[time]
+        return kept * mean, kept[:, None] * covariance * kept + torch.diag(1 - kept.square())
+
+
+class Filtered(NamedTuple):
+    """Moments of v_t given z up to t, mean (T, d) and covariance (T, d, d), and ``evidence`` (T,), the log density of
+    z_t given all before, 0 where nothing is known; ``jitter`` is the largest that a factorisation needed.
+    """
+
+    mean: Float[Tensor, "T d"]
+    covariance: Float[Tensor, "T d d"]
+    evidence: Float[Tensor, " T"]
+    jitter: float
+
+
+def filtered_chain(chain: Chain, targets: Float[Tensor, "M T"]) -> Filtered:
+    """The Kalman filter; targets are NaN where missing."""
+    size, count, jitter = chain.loading.shape[1], targets.shape[1], 0.0
+    mean, covariance = chain.loading.new_zeros(size), linalg.identity(size, chain.loading)
+    means, covariances, evidence = (chain.loading.new_zeros(count, *shape) for shape in ((size,), (size, size), ()))
+    for time, values in enumerate(targets.T):
+        if time:
+            mean, covariance = chain.forecast(time, mean, covariance)
+        rows = (~values.isnan()).nonzero()[:, 0]
+        if len(rows):
+            loading, residual = chain.loading[rows], values[rows] - chain.loading[rows] @ mean
+            between = loading @ covariance
+            factor = linalg.cholesky(between @ loading.T + chain.noise[rows][:, rows], "covariance of the targets")
+            jitter = max(jitter, factor.jitter)
+            evidence[time] = linalg.log_normal_density(residual, factor)
+            gain = factor.half_solve(between)
+            mean, covariance = mean + between.T @ factor.solve(residual), covariance - gain.T @ gain
+        means[time], covariances[time] = mean, covariance
+    return Filtered(means, covariances, evidence, jitter)
+
+
+def smoothed_chain(chain: Chain, targets: Float[Tensor, "M T"]) -> Filtered:
+    """Moments of v_t given the targets of all times, and the evidence as `filtered_chain` has it, whose sum is
+    ``log p(Z)``.
+    """
+    mean, covariance, evidence, jitter = filtered_chain(chain, targets)
+    for time in range(len(mean) - 2, -1, -1):
+        ahead, spread = chain.forecast(time + 1, mean[time], covariance[time])
+        factor = linalg.cholesky(spread, "forecast of the cells")
+        jitter = max(jitter, factor.jitter)
+        gain = factor.solve(chain.kept[time + 1][:, None] * covariance[time]).T
+        mean[time] += gain @ (mean[time + 1] - ahead)
+        covariance[time] += gain @ (covariance[time + 1] - spread) @ gain.T
+    return Filtered(mean, covariance, evidence, jitter)

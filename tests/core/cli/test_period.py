@@ -127,6 +127,25 @@ def test_a_large_archive_is_kept_beside_the_output_and_its_cost_is_said_first(
     assert others == {DELTA, RIDGE, QUANTILES, ANALOGS, EOFS, FOREST}
 
 
+def test_cells_that_are_missing_at_some_times_are_linked_through_the_command(tmp_path: Path, capsys) -> None:
+    """Files with gaps are scored; the option says whether times are linked, also stretch by stretch."""
+    dataset, missing = made_dataset(20), np.random.default_rng(0).uniform(size=(20, 4, 5)) < 0.4
+    dataset["t"] = dataset["t"].where(~np.kron(missing, np.ones((1, 4, 4))).astype(bool))
+    file = tmp_path / "gaps.nc"
+    dataset.to_netcdf(file, engine="h5netcdf")
+    words = ["--times", "all", "--output"]
+    on = run(capsys, *options(file, *words, tmp_path / "on.nc", "--link-times", "on"))
+    off = run(capsys, *options(file, *words, tmp_path / "off.nc", "--link-times", "off"))
+    assert on["settings"]["link_times"] == "on" and "τ" in on["results"][0]["diagnostics"]["linked"]
+    assert "linked" not in off["results"][0]["diagnostics"] and on["results"][0]["scores"]["crps"] > 0
+    assert {each["model"] for each in on["results"]} > {"bilinear"}
+    full = made_dataset(20)["t"]
+    with xr.open_dataset(tmp_path / "on.nc") as linked, xr.open_dataset(tmp_path / "off.nc") as alone:
+        errors = [float(np.sqrt(((each["mean"] - full) ** 2).mean())) for each in (linked, alone)]
+    assert errors[0] < 0.95 * errors[1]
+    assert main(["downscale", *map(str, options(file, *words, tmp_path / "no.nc"))]) == 0
+
+
 def test_predictors_go_through_the_command_and_the_library(file: Path, tmp_path: Path, capsys) -> None:
     out, words = tmp_path / "out.nc", ["--times", "#48/#59", "--archive", file, "--predictors", "wind"]
     given = run(capsys, *options(file, *words, "--output", out))
@@ -173,6 +192,8 @@ def test_one_time_of_several_says_how_to_have_all(file: Path, capsys) -> None:
         (["--archive", "x.nc"], "give `--times all`"),
         (["--times", "all", "--predictors", "wind"], "add `--archive`"),
         (["--times", "all", "--upper", "wind"], "needs the archive of both"),
+        (["--link-times", "on"], "add `--times`, and omit"),
+        (["--times", "all", "--archive", "x.nc", "--link-times", "off"], "for many times from cells alone"),
         (["--times", "all", "--period", "all"], "`--period` is the training period"),
         (["--times", "all", "--quantiles", "--output", "o.nc"], "`--quantiles` applies to a single time"),
         (["--times", "all", "--statistics", "mean"], "add `--output`"),

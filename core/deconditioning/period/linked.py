@@ -1,0 +1,235 @@
+"""Cells that are missing at some times, linked through time: what a cell was before and will be after counts as well.
+
+Every field is a level of its time, the kernel's constant term, new at every time, and a rest h whose covariance is
+``k(x, x′) exp(−|Δt|/τ)``. With K̄ and c(x) those of h, ``K̄ = L Lᵀ`` and ``u_t = L v_t``, the cells u_t are a Markov
+chain (`space_time.Chain`). Given the cells of a time, a pixel depends on no other time, so that with the moments m_t,
+P_t of v_t given everything and ``A = L⁻¹ c(x)``
+
+    mean_t(x) = Aᵀm_t,      var_t(x) = k(x, x) − AᵀA + AᵀP_tA.
+
+The level of a time is that of its visible cells, relative to what h says of these: cells that are missing do not shift
+it. Without missing cells and noise, the mean is that of each time by itself; noise is told from what lasts.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from scipy.optimize import minimize
+from torch import Tensor
+
+from deconditioning import linalg
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import columns_of
+from deconditioning.errors import Check, InputError, never
+from deconditioning.metrics.predictive import Predictive
+from deconditioning.models.indirect_gp import weights_and_noise
+from deconditioning.models.spec import ModelSpec
+from deconditioning.period.correlation import days_of
+from deconditioning.period.posterior import PixelSums, Together
+from deconditioning.period.series import Series
+from deconditioning.period.space_time import Chain, Filtered, filtered_chain, smoothed_chain
+
+#: Times, one after another, that τ and σ² are learned from and that cells are left out of, at most.
+_MOST_TIMES = 60
+#: Share of the values that is missing and times from which linking is tried, and T M² numbers up to which it is.
+_LEAST_MISSING, _LEAST_TIMES, _MOST_NUMBERS = 0.02, 8, 3e7
+#: One value in so many is left out, and the CRPS of these has to be smaller by this share.
+_LEFT_OUT, _MARGIN = 10, 0.01
+#: Evaluations of the evidence, and the smallest σ².
+_STEPS, _LEAST_NOISE = 40, 1e-6
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What of the kernel links cells: the ``root`` L of K̄ without the constant term, whose variance is ``level``, and
+    the covariance ``noise`` (M, M) of the targets for σ² = 0.
+    """
+
+    root: linalg.Factor
+    level: float
+    noise: Float[Tensor, "M M"]
+
+    def chain(self, kept: np.ndarray, variance: float) -> Chain:
+        """The chain of the cells from ``kept`` (T,), the correlation of h with the time before, and σ²."""
+        ones = self.root.lower.new_ones(len(self.noise), 1)
+        loading = torch.cat([self.root.lower, math.sqrt(self.level) * ones], dim=1)
+        between = torch.zeros(len(kept), loading.shape[1], dtype=torch.float64, device=loading.device)
+        between[:, :-1] = torch.as_tensor(kept).to(loading)[:, None]
+        return Chain(loading, between, self.noise + variance * linalg.identity(len(self.noise), loading))
+
+
+@dataclass(frozen=True, eq=False)
+class Linked:
+    """Cells of all times of a series, linked through time.
+
+    ``cells``, the moments ``given`` of their states at all times, the ``scale`` τ in days, and the ``noise`` σ².
+    """
+
+    cells: Cells
+    given: Filtered
+    scale: float
+    noise: float
+
+    @property
+    def jitter(self) -> float:
+        """The largest number that a factorisation needed on its diagonal."""
+        return max(self.cells.root.jitter, self.given.jitter)
+
+    @property
+    def report(self) -> dict[str, str]:
+        """A sentence for the diagnostics."""
+        return {
+            "linked": f"Cells are linked through time: correlations decay as exp(−Δt/τ) with τ = {self.scale:.3g} "
+            f"days, and σ = {math.sqrt(self.noise):.2g} of the standardised cells."
+        }
+
+    def moments(
+        self, sums: PixelSums, times: np.ndarray, check: Check = never
+    ) -> tuple[Float[Tensor, "t P"], list[Float[Tensor, " P"]]]:
+        """Posterior mean minus prior mean at some times, and var f of each."""
+        means = torch.empty(len(times), sums.pixels, dtype=torch.float64)
+        variances = torch.empty(len(times), sums.pixels, dtype=torch.float64, device=sums.gram.device)
+        with torch.no_grad():
+            for part, cross, prior in sums.tiles(check):
+                of_cells = self.cells.root.half_solve(cross - self.cells.level)
+                inside = prior - self.cells.level - of_cells.square().sum(0)
+                of_state = torch.cat([of_cells, math.sqrt(self.cells.level) * torch.ones_like(prior)[None]])
+                means[:, part] = (self.given.mean[times] @ of_state).cpu()
+                for row, time in enumerate(times):
+                    known = (self.given.covariance[time] @ of_state).mul_(of_state).sum(0)
+                    variances[row, part] = (inside + known).clamp_min(0)
+        return means, list(variances)
+
+
+def single_times(groups: Sequence[Together]) -> list[Together]:
+    """The same times, each in a group of its own, in their order."""
+    every = [
+        replace(
+            group, times=group.times[n : n + 1], residual=group.residual[:, n : n + 1], duals=group.duals[:, n : n + 1]
+        )
+        for group in groups
+        for n in range(len(group.times))
+    ]
+    return sorted(every, key=lambda group: int(group.times[0]))
+
+
+def linked_series(
+    series: Series, spec: ModelSpec, sums: PixelSums, settings: DownscaleSettings, wanted: bool | None,
+    check: Check = never,
+) -> Linked | None:  # fmt: skip
+    """The series linked through time; None if it is not: not ``wanted``, or, where that is left open, without missing
+    cells or without a gain at values left out.
+
+    τ is learned from the evidence with the space kernel held; where linking is requested, σ² too, unless ``settings``
+    hold it. It is otherwise held, so that the cells are reproduced as by each time alone. Raises ``InputError`` if
+    linking is requested and impossible.
+    """
+    if wanted is False:
+        return None
+    cells, why = _cells_of(series, spec, sums)
+    if cells is None:
+        if wanted:
+            raise InputError(f"The times cannot be linked: {why}.")
+        return None
+    targets = series.targets(range(len(series))).to(sums.gram) - spec.mean
+    if wanted is None and not _worth_trying(targets):
+        return None
+    days = days_of(series.dates)
+    some = _most_missing(targets, series.member)
+    learn = bool(wanted) and settings.learn and "noise" not in (settings.hold or ())
+    scale, noise = _learned(cells, targets[:, some], days[some], spec.noise, learn=learn, check=check)
+    if wanted is None and not _pays(cells, targets[:, some], days[some], spec.noise, (scale, noise)):
+        return None
+    check()
+    kept = _kept(days, series.member, scale)
+    return Linked(cells, smoothed_chain(cells.chain(kept, noise), targets), scale, noise)
+
+
+def _cells_of(series: Series, spec: ModelSpec, sums: PixelSums) -> tuple[Cells | None, str]:
+    """What links the cells; None and the reason if nothing does."""
+    if series.varying is not None:
+        return None, "covariates change with time"
+    if series.stations is not None:
+        return None, "stations share an offset between times"
+    if spec.model.has_unknown_part:
+        return None, f"the model '{spec.model.name}' has errors of its own in space"
+    if (np.diff(days_of(series.dates))[np.diff(series.member) == 0] <= 0).any():
+        return None, "they are not in order"
+    weights, noise = weights_and_noise(replace(spec, noise=0.0), series.problem.joint_data, columns_of(series.problem))
+    if not linalg.is_identity(weights):
+        return None, "cells are matched through mediators"
+    constant = float(sum(t.scale for t in spec.kernel.terms if all(f.family == "constant" for f in t.factors)))
+    gram = sums.gram.detach() - constant
+    return Cells(linalg.cholesky(gram, "covariance of the cells"), constant, noise.to(gram)), ""
+
+
+def _worth_trying(targets: Float[Tensor, "M T"]) -> bool:
+    """Whether enough is missing, and few enough cells are to be linked."""
+    cells, times = targets.shape
+    few = times * cells**2 <= _MOST_NUMBERS
+    return few and times >= _LEAST_TIMES and float(targets.isnan().double().mean()) >= _LEAST_MISSING
+
+
+def _kept(days: np.ndarray, member: np.ndarray, scale: float) -> np.ndarray:
+    """``exp(−Δt/τ)`` between each time and the one before, 0 for the first of each member of an ensemble."""
+    same = np.concatenate([[False], np.diff(member) == 0])
+    lag = np.abs(np.diff(days, prepend=days[0]))
+    return np.where(same, np.exp(-lag / scale), 0.0)
+
+
+def _most_missing(targets: Float[Tensor, "M T"], member: np.ndarray) -> np.ndarray:
+    """The times, one after another and of the first member, at which the most values are missing."""
+    count = int((member == 0).sum())
+    length = min(count, _MOST_TIMES)
+    missing = targets[:, :count].isnan().sum(0).cpu().numpy()
+    begin = int(np.convolve(missing, np.ones(length), "valid").argmax())
+    return np.arange(begin, begin + length)
+
+
+def _learned(
+    cells: Cells, targets: Float[Tensor, "M T"], days: np.ndarray, noise: float, *, learn: bool, check: Check
+) -> tuple[float, float]:
+    """τ in days and σ² of the largest evidence."""
+    step, member = float(np.median(np.diff(days))), np.zeros(len(days), dtype=int)
+
+    def loss(logs: np.ndarray) -> float:
+        """Minus the log evidence at log τ/step and log σ²."""
+        check()
+        variance = math.exp(logs[1]) if learn else noise
+        chain = cells.chain(_kept(days, member, step * math.exp(logs[0])), variance)
+        return -float(filtered_chain(chain, targets).evidence.sum())
+
+    start = [math.log(5.0), math.log(max(noise, _LEAST_NOISE))][: 1 + learn]
+    bounds = [(math.log(0.2), math.log(500.0)), (math.log(_LEAST_NOISE), 0.0)][: 1 + learn]
+    simplex = np.array([start, *(np.array(start) + 1.0 * np.eye(len(start)))])
+    options = {"maxfev": _STEPS, "initial_simplex": simplex, "xatol": 0.02, "fatol": 0.01}
+    found = minimize(loss, start, method="Nelder-Mead", bounds=bounds, options=options).x
+    return step * math.exp(found[0]), math.exp(found[1]) if learn else noise
+
+
+def _pays(
+    cells: Cells, targets: Float[Tensor, "M T"], days: np.ndarray, noise: float, found: tuple[float, float]
+) -> bool:
+    """Whether values that are left out of all times have a smaller CRPS if times are linked.
+
+    Each time by itself is the chain whose states are new at every time.
+    """
+    known = (~targets.isnan()).cpu().numpy()
+    out = np.random.default_rng(0).permutation(np.flatnonzero(known))[: max(1, known.sum() // _LEFT_OUT)]
+    rows, times = np.unravel_index(out, known.shape)
+    less = targets.clone()
+    less[rows, times] = math.nan
+    truth, member = targets[rows, times].cpu().numpy(), np.zeros(len(days), dtype=int)
+    scores = []
+    for kept, variance in ((np.zeros(len(days)), noise), (_kept(days, member, found[0]), found[1])):
+        chain = cells.chain(kept, variance)
+        given = smoothed_chain(chain, less)
+        loading, mean = chain.loading[rows], given.mean[times]
+        spread = (loading[:, None] @ given.covariance[times] @ loading[:, :, None])[:, 0, 0] + chain.noise[rows, rows]
+        predicted = Predictive((loading * mean).sum(1).cpu().numpy(), spread.clamp_min(0).sqrt().cpu().numpy())
+        scores.append(float(np.mean(predicted.crps(truth))))
+    return scores[1] < (1 - _MARGIN) * scores[0]
