@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deconditioning.errors import InputError
+from deconditioning.fields.grids.roles import LAND, is_among, orography_of
 from deconditioning.fields.problem.baselines import bilinear, bilinear_conserving
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series
 from deconditioning.verification.scores import series_scores as scores_of
@@ -35,7 +37,20 @@ def _verified(series: Series, forecasts: dict[str, Forecast]) -> Verified:
     if series.fine is None:
         raise InputError("There is no truth at high resolution, so there is nothing to verify.")
     count, problem = len(series), series.problem
-    return Verified(_Fields(count, series.fine), forecasts, problem.grid.area, problem.cell, problem.units)
+    dates = () if any(date is None for date in series.dates) else series.labels
+    return Verified(
+        _Fields(count, series.fine), forecasts, problem.grid.area, problem.cell, problem.units, dates=dates,
+        altitude=_covariate(problem, orography_of(problem.spec.covariates)),
+        land=_covariate(problem, next((name for name in problem.spec.covariates if is_among(name, LAND)), None)),
+    )  # fmt: skip
+
+
+def _covariate(problem: DownscalingProblem, name: str | None) -> np.ndarray | None:
+    """A covariate (H, W) in its own units; None without a name, or if it is not among the columns of the inputs."""
+    if name is None or name not in problem.columns:
+        return None
+    column = problem.columns.index(name)
+    return problem.on_grid(problem.input_scaling.scales[column].backward(problem.inputs[:, column].numpy()))
 
 
 def verified_result(result: PeriodResult, name: str = "prediction", *, conserving: bool = True) -> Verified:

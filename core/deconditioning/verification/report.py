@@ -9,6 +9,7 @@ import numpy as np
 from deconditioning.verification.comparison import Skill, skill
 from deconditioning.verification.drawn import DrawnScores, drawn_scores
 from deconditioning.verification.events import Event, events
+from deconditioning.verification.parts import PartScore, scores_by_part
 from deconditioning.verification.scores import SeriesScores, series_scores
 from deconditioning.verification.series import Verified
 
@@ -27,20 +28,22 @@ class Verification:
     skills: tuple[Skill, ...]
     events: dict[str, tuple[Event, ...]]
     drawn: DrawnScores | None = None
+    parts: tuple[PartScore, ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
-        """Tidy: one row for each prediction and score, with its value."""
-        result = [{"prediction": name, "score": score, "threshold": None, "value": value}
-                  for name, each in self.scores.items() for score, value in each.pooled.items()]  # fmt: skip
+        """Tidy: one row for each prediction, score, threshold and part of the times or pixels, with its value."""
+        result = [_row(name, score, value) for name, each in self.scores.items() for score, value in each.pooled.items()]
         if self.drawn is not None:
-            result += [{"prediction": f"draws of {next(iter(self.scores))}", "score": score, "threshold": None,
-                        "value": value} for score, value in self.drawn.pooled.items()]  # fmt: skip
+            draws = f"draws of {next(iter(self.scores))}"
+            result += [_row(draws, score, value) for score, value in self.drawn.pooled.items()]
         for name, scores in self.events.items():
             for event in scores:
                 named = {"brier": event.brier, "brier_skill": event.skill, "roc_area": event.roc_area,
                          "observed": event.observed, "predicted": event.predicted}  # fmt: skip
-                result += [{"prediction": name, "score": score, "threshold": event.threshold, "value": value}
-                           for score, value in named.items()]  # fmt: skip
+                result += [_row(name, score, value, threshold=event.threshold) for score, value in named.items()]
+        for each in self.parts:
+            result += [_row(each.prediction, score, value, by=each.by, part=each.part)
+                       for score, value in (("rmse", each.rmse), ("crps", each.crps))]  # fmt: skip
         return result
 
     def to_dict(self) -> dict[str, Any]:
@@ -52,6 +55,7 @@ class Verification:
             "skill": [asdict(each) for each in self.skills],
             "events": {name: [each.to_dict() for each in scores] for name, scores in self.events.items()},
             "pit": {name: each.pit.tolist() for name, each in self.scores.items() if each.pit is not None},
+            "parts": [asdict(each) for each in self.parts],
             "draws": None if self.drawn is None else {**self.drawn.pooled, "ranks": self.drawn.ranks.tolist()},
             "spread": {name: each.spread.tolist() for name, each in self.scores.items() if each.spread is not None},
         }
@@ -70,6 +74,13 @@ class Verification:
         )
 
 
+def _row(
+    prediction: str, score: str, value: float | None, *, threshold: float | None = None, by: str = "", part: str = ""
+) -> dict[str, Any]:  # fmt: skip
+    """A row of the table; ``by`` and ``part`` are empty for all times and pixels."""
+    return {"prediction": prediction, "score": score, "threshold": threshold, "value": value, "by": by, "part": part}
+
+
 def verify(series: Verified, thresholds: Sequence[float] = ()) -> Verification:
     """Scores of all predictions, skills of the first beside each other one, and the events of each threshold."""
     scores, weight = series_scores(series)
@@ -80,6 +91,6 @@ def verify(series: Verified, thresholds: Sequence[float] = ()) -> Verification:
         for score, column in (("rmse", "mse"), ("crps", "crps"))
     ]
     exceedances = events(series, thresholds) if thresholds else {}
-    return Verification(
-        series, scores, tuple(each for each in skills if np.isfinite(each.skill)), exceedances, drawn_scores(series)
-    )
+    skills = [each for each in skills if np.isfinite(each.skill)]
+    parts = scores_by_part(series, scores, weight)
+    return Verification(series, scores, tuple(skills), exceedances, drawn_scores(series), parts)
