@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -39,7 +40,7 @@ class PartScore:
 
 
 def parts_of_times(dates: Sequence[str]) -> dict[str, Parts]:
-    """"year", "month" and "hour" → the parts of the times; only those that differ and recur."""
+    """ "year", "month" and "hour" → the parts of the times; only those that differ and recur."""
     result = {}
     for by, where in _OF_DATES.items():
         names, number = np.unique([date[where] for date in dates], return_inverse=True)
@@ -49,7 +50,7 @@ def parts_of_times(dates: Sequence[str]) -> dict[str, Parts]:
 
 
 def parts_of_pixels(series: Verified) -> dict[str, Parts]:
-    """"surface" and "altitude" → the parts of the pixels (H, W); only those that are known and differ.
+    """ "surface" and "altitude" → the parts of the pixels (H, W); only those that are known and differ.
 
     Land is where its share is at least a half. Bands of altitude have about equal areas, and ends of two significant
     digits; they are of land alone where the share of land is known.
@@ -70,7 +71,7 @@ def _bands(altitude: Float[np.ndarray, "h w"], there: Bool[np.ndarray, "h w"], a
     levels = np.arange(1, _BANDS) / _BANDS
     ends = np.quantile(altitude[there], levels, weights=area[there], method="inverted_cdf")
     ends = np.unique([float(f"{end:.2g}") for end in ends])
-    middle = (f"{low:g} to {high:g} m" for low, high in zip(ends, ends[1:], strict=False))
+    middle = (f"{low:g} to {high:g} m" for low, high in pairwise(ends))
     names = (f"below {ends[0]:g} m", *middle, f"from {ends[-1]:g} m")
     return Parts(names, np.where(there, np.searchsorted(ends, altitude, side="right"), -1))
 

@@ -32,7 +32,9 @@ class Verification:
 
     def rows(self) -> list[dict[str, Any]]:
         """Tidy: one row for each prediction, score, threshold and part of the times or pixels, with its value."""
-        result = [_row(name, score, value) for name, each in self.scores.items() for score, value in each.pooled.items()]
+        result = [
+            _row(name, score, value) for name, each in self.scores.items() for score, value in each.pooled.items()
+        ]
         if self.drawn is not None:
             draws = f"draws of {next(iter(self.scores))}"
             result += [_row(draws, score, value) for score, value in self.drawn.pooled.items()]

@@ -49,7 +49,9 @@ def _on_grid(field: "xr.DataArray", name: str, prediction: "xr.DataArray") -> Fl
         field = field.transpose(rows, columns)
     if field.shape != prediction.shape[1:]:
         pixels, expected = (" × ".join(map(str, each)) for each in (field.shape, prediction.shape[1:]))
-        raise InputError(f"`{name}` has {pixels} pixels, the prediction {expected}: remap one to the grid of the other.")
+        raise InputError(
+            f"`{name}` has {pixels} pixels, the prediction {expected}: remap one to the grid of the other."
+        )
     for dim, other in zip(field.dims, (rows, columns), strict=True):
         if dim not in field.coords or other not in prediction.coords:
             continue

@@ -28,7 +28,8 @@ def made() -> xr.Dataset:
             "lon": np.linspace(0, 11, SIZE[1])}  # fmt: skip
     height = 1000 * rng.random(SIZE)
     fields = {"mean": (dims, mean), "sd": (dims, sd), "truth": (dims, truth, {"units": "K"}),
-              "orog": (dims[1:], height, {"units": "m"}), "sftlf": (dims[1:], 100.0 * (rng.random(SIZE) < 0.7))}  # fmt: skip
+              "orog": (dims[1:], height, {"units": "m"}), "sftlf": (dims[1:], 100.0 * (rng.random(SIZE) < 0.7)),
+              }  # fmt: skip
     return xr.Dataset(fields, axes)
 
 
@@ -70,7 +71,9 @@ def test_bands_of_altitude_are_of_land_and_have_about_equal_areas(made: xr.Datas
     assert bands[1].crps == pytest.approx(inside.crps.sum() / inside.weight.sum())
 
 
-def test_static_fields_may_be_of_another_file_with_rows_from_the_north(made: xr.Dataset, tmp_path: Path, capsys) -> None:
+def test_static_fields_may_be_of_another_file_with_rows_from_the_north(
+    made: xr.Dataset, tmp_path: Path, capsys
+) -> None:
     names = ["orog", "sftlf"]
     made.drop_vars(names).to_netcdf(tmp_path / "p.nc", engine="h5netcdf")
     made[names].isel(lat=slice(None, None, -1)).to_netcdf(tmp_path / "fx.nc", engine="h5netcdf")

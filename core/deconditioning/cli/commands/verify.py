@@ -37,11 +37,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--static", metavar="FILE",
-        help="file of the altitude, the share of land or both on the same pixels, for RMSE and CRPS by band of altitude "
-        "and of land and sea (default: those of PREDICTION)",
+        help="file of the altitude, the share of land or both on the same pixels, for RMSE and CRPS by band of "
+        "altitude and of land and sea (default: those of PREDICTION)",
     )  # fmt: skip
     parser.add_argument("--maps", metavar="OUT.nc", help="NetCDF file of bias, RMSE, CRPS and coverage of each pixel")
-    parser.add_argument("--table", metavar="OUT.csv", help="CSV with one row for each prediction, score, threshold and part")
+    parser.add_argument(
+        "--table", metavar="OUT.csv", help="CSV with one row for each prediction, score, threshold and part"
+    )
     add_output_options(parser)
 
 
