@@ -17,7 +17,7 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
 from pages.period.controls import Choice, Shown
-from pages.period.words import OWN, names_of
+from pages.period.words import names_of
 
 #: Joint draws whose spectrum and quantiles are shown.
 _DRAWS = 5
@@ -50,7 +50,7 @@ def show_power(choice: Choice, shown: Shown, verification: Verification) -> None
         return
     power = {"mean": own[:, 2], "bilinear": other[:, 2], "truth": own[:, 1]}
     distances = {
-        OWN: verification.scores[model].pooled["ralsd"],
+        "mean": verification.scores[model].pooled["ralsd"],
         "bilinear": verification.scores[BILINEAR].pooled["ralsd"],
     }
     if drawn is not None and drawn.power is not None:
@@ -60,8 +60,8 @@ def show_power(choice: Choice, shown: Shown, verification: Verification) -> None
     plotly_live(figure, "p-power")
     words = ", ".join(f"{name} {number(value, 2)} dB" for name, value in distances.items())
     st.caption(
-        "Small scales are on the right. A mean has too little power there, because the cells do not determine these "
-        f"scales; possible series have as much as the truth. Distance from the truth (RALSD, 0 is best): {words}."
+        "Small scales are on the right. A mean has too little power there, because the cells do not determine them; "
+        f"possible series should have as much as the truth. Distance from the truth (RALSD, 0 is best): {words}."
     )
 
 

@@ -1,7 +1,7 @@
 """Everything that a verification finds, as tables, maps and plain data."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +9,8 @@ import numpy as np
 from deconditioning.verification.comparison import Skill, skill
 from deconditioning.verification.drawn import DrawnScores, drawn_scores
 from deconditioning.verification.events import Event, events
+from deconditioning.verification.fractions import Fractions, fractions
+from deconditioning.verification.objects import Objects, rain_objects
 from deconditioning.verification.parts import PartScore, scores_by_part
 from deconditioning.verification.scores import SeriesScores, series_scores
 from deconditioning.verification.series import Verified
@@ -29,9 +31,11 @@ class Verification:
     events: dict[str, tuple[Event, ...]]
     drawn: DrawnScores | None = None
     parts: tuple[PartScore, ...] = ()
+    fractions: tuple[Fractions, ...] = ()
+    objects: dict[str, Objects] = field(default_factory=dict)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Tidy: one row for each prediction, score, threshold and part of the times or pixels, with its value."""
+        """Tidy: one row for each prediction, score, threshold, window and part of times or pixels, with its value."""
         result = [
             _row(name, score, value) for name, each in self.scores.items() for score, value in each.pooled.items()
         ]
@@ -43,6 +47,12 @@ class Verification:
                 named = {"brier": event.brier, "brier_skill": event.skill, "roc_area": event.roc_area,
                          "observed": event.observed, "predicted": event.predicted}  # fmt: skip
                 result += [_row(name, score, value, threshold=event.threshold) for score, value in named.items()]
+        for share in self.fractions:
+            named = {"fss": share.of_mean, "fss_probability": share.of_probability, "fss_useful": share.useful}
+            result += [_row(share.prediction, score, value, threshold=share.threshold, window=share.window)
+                       for score, value in named.items()]  # fmt: skip
+        for name, objects in self.objects.items():
+            result += [_row(name, score, value) for score, value in objects.pooled.items()]
         for each in self.parts:
             result += [_row(each.prediction, score, value, by=each.by, part=each.part)
                        for score, value in (("rmse", each.rmse), ("crps", each.crps))]  # fmt: skip
@@ -57,6 +67,8 @@ class Verification:
             "skill": [asdict(each) for each in self.skills],
             "events": {name: [each.to_dict() for each in scores] for name, scores in self.events.items()},
             "pit": {name: each.pit.tolist() for name, each in self.scores.items() if each.pit is not None},
+            "fractions": [asdict(each) for each in self.fractions],
+            "sal": {name: {**each.pooled, **each.to_dict()} for name, each in self.objects.items()},
             "parts": [asdict(each) for each in self.parts],
             "draws": None if self.drawn is None else {**self.drawn.pooled, "ranks": self.drawn.ranks.tolist()},
             "spread": {name: each.spread.tolist() for name, each in self.scores.items() if each.spread is not None},
@@ -77,14 +89,20 @@ class Verification:
 
 
 def _row(
-    prediction: str, score: str, value: float | None, *, threshold: float | None = None, by: str = "", part: str = ""
+    prediction: str, score: str, value: float | None, *, threshold: float | None = None, window: int | None = None,
+    by: str = "", part: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """A row of the table; ``by`` and ``part`` are empty for all times and pixels."""
-    return {"prediction": prediction, "score": score, "threshold": threshold, "value": value, "by": by, "part": part}
+    return {"prediction": prediction, "score": score, "threshold": threshold, "value": value, "window": window,
+            "by": by, "part": part}  # fmt: skip
 
 
-def verify(series: Verified, thresholds: Sequence[float] = ()) -> Verification:
-    """Scores of all predictions, skills of the first beside each other one, and the events of each threshold."""
+def verify(
+    series: Verified, thresholds: Sequence[float] = (), *, windows: Sequence[int] = (), sal: bool = False
+) -> Verification:
+    """Scores of all predictions, skills of the first beside each other one, and the events of each threshold, with
+    fractions skill scores of ``windows`` of so many pixels; structure, amplitude and location of rain if ``sal``.
+    """
     scores, weight = series_scores(series)
     prediction, *_ = scores.values()
     skills = [
@@ -95,4 +113,6 @@ def verify(series: Verified, thresholds: Sequence[float] = ()) -> Verification:
     exceedances = events(series, thresholds) if thresholds else {}
     skills = [each for each in skills if np.isfinite(each.skill)]
     parts = scores_by_part(series, scores, weight)
-    return Verification(series, scores, tuple(skills), exceedances, drawn_scores(series), parts)
+    shares = fractions(series, thresholds, windows) if thresholds else ()
+    objects = rain_objects(series) if sal else {}
+    return Verification(series, scores, tuple(skills), exceedances, drawn_scores(series), parts, shares, objects)

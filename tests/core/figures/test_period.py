@@ -66,7 +66,7 @@ def test_pictures_of_a_verification_hold_its_numbers() -> None:
     assert spread["data"][1]["name"] == "BCSD" and spread["layout"]["xaxis"]["range"][1] > 0.95
     levels = np.column_stack([[0.01, 0.5, 0.99], [1.0, 2.0, 3.0], [1.5, 2.0, 2.5]])
     quantiles = quantile_plot({"delta": levels}, units="K", names={"delta": "BCSD"})
-    assert quantiles["data"][1]["marker"]["size"] == [5, 0, 5] and quantiles["data"][1]["customdata"][0] == "1 %"
+    assert quantiles["data"][1]["marker"]["size"] == [6, 0, 6] and quantiles["data"][1]["customdata"][0] == "1 %"
     np.testing.assert_allclose(uncompacted(quantiles["data"][1]["y"]), levels[:, 2])
     assert "truth 1 to 3, BCSD 1.5 to 2.5" in quantiles["layout"]["meta"]["alt"]
     by_hour = scores_in_time(["00", "06"], {"delta": np.array([1.0, 2.0])}, title="CRPS", labels=("h", "K"), names={})

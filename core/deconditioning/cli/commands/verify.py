@@ -33,8 +33,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--above", nargs="+", type=float, metavar="VALUE", default=[],
-        help="thresholds, in the target's units: Brier score, reliability and ROC of the probabilities to exceed them",
+        help="thresholds, in the target's units: Brier score, reliability and ROC of the probabilities to exceed them, "
+        "and fractions skill scores",
     )  # fmt: skip
+    parser.add_argument(
+        "--windows", nargs="+", type=int, metavar="PIXELS", default=[],
+        help="pixels along the windows of the fractions skill score (default: 1 3 9 27, as far as they fit)",
+    )  # fmt: skip
+    parser.add_argument("--sal", action="store_true", help="structure, amplitude and location (SAL) of rain objects")
     parser.add_argument(
         "--static", metavar="FILE",
         help="file of the altitude, the share of land or both on the same pixels, for RMSE and CRPS by band of "
@@ -69,7 +75,9 @@ def run(options: argparse.Namespace) -> None:
             f"{options.static} has no field that is named as an altitude or a share of land, but "
             f"{', '.join(map(str, static)) or 'none'}: rename one, such as to surface_altitude or land_area_fraction."
         )
-    result = verify(series, options.above)
+    if options.windows and not options.above:
+        raise InputError("`--windows` are those of the fractions skill score of thresholds: add `--above`.")
+    result = verify(series, options.above, windows=options.windows, sal=options.sal)
     if options.table:
         write_bytes(options.table, csv_of(result.rows()).encode())
     if options.maps:
@@ -80,7 +88,7 @@ def run(options: argparse.Namespace) -> None:
             say(f"Wrote {path}.")
     results = [Result(each, 0, scores.pooled, series.units or "1") for each, scores in result.scores.items()]
     settings = {"input": options.input, "truth": options.truth, "against": references, "above": options.above,
-                "static": options.static}  # fmt: skip
+                "static": options.static, "windows": options.windows, "sal": options.sal}  # fmt: skip
     write(document(options.command, settings, results, **result.to_dict()), options.json)
 
 

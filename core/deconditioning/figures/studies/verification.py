@@ -97,7 +97,9 @@ def quantile_plot(
     """Quantiles of all predicted values against those of the truth, by prediction: (q, 3) of level, quantile of the
     truth and of the prediction. Tails, the lowest and highest twentieth, have marks; the diagonal is ideal.
     """
-    labels = tuple(f"{words} ({units})" if units else words for words in ("Quantile of the truth", "Of the prediction"))
+    labels = tuple(
+        f"{words} ({units})" if units else words for words in ("Quantile of the truth", "Quantile of the prediction")
+    )
     picture = frame("Quantiles of all values", (labels[0], labels[1]), height, dark)
     values = np.concatenate([table[:, 1:].ravel() for table in tables.values()])
     low, high = float(values.min()), float(values.max())
@@ -108,7 +110,7 @@ def quantile_plot(
     for key, (level, truth, predicted) in ((key, table.T) for key, table in tables.items()):
         colour = model_colour(key, dark)
         curve = line(truth, predicted, names.get(key, model_name(key)), colour, "solid", 1.6)
-        sizes = np.where((level < 0.05) | (level > 0.95), 5, 0).tolist()
+        sizes = np.where((level < 0.05) | (level > 0.95), 6, 0).tolist()
         words = [f"{number(100 * each)} %" for each in level]
         hover = "%{customdata}: truth %{x:.4~r}, predicted %{y:.4~r}"
         traces.append(curve | {"mode": "lines+markers", "marker": {"size": sizes, "color": colour},
