@@ -66,11 +66,11 @@ def parts_of_pixels(series: Verified) -> dict[str, Parts]:
 
 def _bands(altitude: Float[np.ndarray, "h w"], there: Bool[np.ndarray, "h w"], area: Float[np.ndarray, "h w"]) -> Parts:
     """Bands of the altitudes that are ``there``."""
-    if not there.any():
+    if not there.any() or np.ptp(altitude[there]) == 0:
         return Parts((), np.full(altitude.shape, -1))
     levels = np.arange(1, _BANDS) / _BANDS
     ends = np.quantile(altitude[there], levels, weights=area[there], method="inverted_cdf")
-    ends = np.unique([float(f"{end:.2g}") for end in ends])
+    ends = np.unique([float(f"{end:.2g}") for end in ends if end > altitude[there].min()] or [altitude[there].max()])
     middle = (f"{low:g} to {high:g} m" for low, high in pairwise(ends))
     names = (f"below {ends[0]:g} m", *middle, f"from {ends[-1]:g} m")
     return Parts(names, np.where(there, np.searchsorted(ends, altitude, side="right"), -1))

@@ -71,6 +71,19 @@ def test_bands_of_altitude_are_of_land_and_have_about_equal_areas(made: xr.Datas
     assert bands[1].crps == pytest.approx(inside.crps.sum() / inside.weight.sum())
 
 
+def test_a_plain_at_the_lowest_altitude_is_in_the_first_band(made: xr.Dataset) -> None:
+    """More than a quarter of the land is at 0 m: no band ends there."""
+    half = made.assign(orog=made.orog.where(made.orog > 500, 0.0))
+    bands = {each.part: each for each in verify(verified(half)).parts if each.by == "altitude"}
+    land = single_values(half)[lambda frame: frame.sftlf > 50]
+    first, *_ = bands
+    low = land[land.orog < float(first.split()[1])]
+    assert first.startswith("below") and 0 < float(first.split()[1]) and (low.orog == 0).any()
+    assert bands[first].rmse == pytest.approx(np.sqrt(low.square.sum() / low.weight.sum()))
+    peak = made.assign(orog=made.orog * 0 + made.orog.where(made.orog == made.orog.max(), 0.0))
+    assert {each.part.split()[0] for each in verify(verified(peak)).parts if each.by == "altitude"} <= {"below", "from"}
+
+
 def test_static_fields_may_be_of_another_file_with_rows_from_the_north(
     made: xr.Dataset, tmp_path: Path, capsys
 ) -> None:
