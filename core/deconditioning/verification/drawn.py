@@ -68,8 +68,8 @@ def drawn_scores(series: Verified) -> DrawnScores | None:
         pooled["variance_inside"] = float(inside[0] / inside[1])
     if times:
         pooled["ralsd"] = ralsd(power)
-    weight, true, *drawn = np.concatenate(sample, axis=1)
-    quantiles = compared_quantiles(true, np.stack(drawn), weight)
+    table = np.concatenate(sample, axis=1)
+    quantiles = compared_quantiles(table[1], table[2:], table[0])
     return DrawnScores(pooled, np.asarray(ranks / np.sum(ranks)), power / times if times else None, quantiles)
 
 

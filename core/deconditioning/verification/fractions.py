@@ -71,9 +71,9 @@ def fractions(series: Verified, thresholds: Sequence[float], windows: Sequence[i
                         chance = np.where(there, prediction.exceedance(threshold), 0.0)
                         sums[name][n, k, 1] += _compared(_shares(chance, there, window), true)
     return tuple(
-        Fractions(name, threshold, window, *map(_score, table[n, k]), 0.5 + 0.5 * float(events[n, 0] / events[n, 1]))
+        Fractions(name, threshold, window, _score(table[n, k, 0]), _score(table[n, k, 1]), 0.5 + 0.5 * float(share))
         for name, table in sums.items()
-        for n, threshold in enumerate(thresholds)
+        for n, (threshold, share) in enumerate(zip(thresholds, events[:, 0] / events[:, 1], strict=True))
         for k, window in enumerate(chosen)
     )
 

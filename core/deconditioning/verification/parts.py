@@ -39,7 +39,7 @@ class PartScore:
     crps: float
 
 
-def parts_of_times(dates: Sequence[str]) -> dict[str, Parts]:
+def _parts_of_times(dates: Sequence[str]) -> dict[str, Parts]:
     """ "year", "month" and "hour" → the parts of the times; only those that differ and recur."""
     result = {}
     for by, where in _OF_DATES.items():
@@ -49,7 +49,7 @@ def parts_of_times(dates: Sequence[str]) -> dict[str, Parts]:
     return result
 
 
-def parts_of_pixels(series: Verified) -> dict[str, Parts]:
+def _parts_of_pixels(series: Verified) -> dict[str, Parts]:
     """ "surface" and "altitude" → the parts of the pixels (H, W); only those that are known and differ.
 
     Land is where its share is at least a half. Bands of altitude have about equal areas, and ends of two significant
@@ -80,7 +80,7 @@ def scores_by_part(
     series: Verified, scores: Mapping[str, SeriesScores], weight: Float[np.ndarray, " t"]
 ) -> tuple[PartScore, ...]:
     """The scores of every prediction in each part; ``weight`` (T,) is the scored area of each time."""
-    of_times, of_pixels = parts_of_times(series.dates), parts_of_pixels(series)
+    of_times, of_pixels = _parts_of_times(series.dates), _parts_of_pixels(series)
     result: list[PartScore] = []
     for name, each in scores.items():
         for by, parts in of_times.items():
