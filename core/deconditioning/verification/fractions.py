@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from deconditioning.errors import InputError
 from deconditioning.verification.series import Verified
@@ -78,13 +78,15 @@ def fractions(series: Verified, thresholds: Sequence[float], windows: Sequence[i
     )
 
 
-def _shares(event: Float[np.ndarray, "h w"], there: Float[np.ndarray, "h w"], window: int) -> Float[np.ndarray, "a b"]:
+def _shares(
+    event: Float[np.ndarray, "h w"] | Bool[np.ndarray, "h w"], there: Bool[np.ndarray, "h w"], window: int
+) -> Float[np.ndarray, "a b"]:
     """The mean of the event over the known pixels of every window; NaN of windows without any."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return _sums(event, window) / np.round(_sums(there, window))
 
 
-def _sums(field: Float[np.ndarray, "h w"], window: int) -> Float[np.ndarray, "a b"]:
+def _sums(field: Float[np.ndarray, "h w"] | Bool[np.ndarray, "h w"], window: int) -> Float[np.ndarray, "a b"]:
     """The sum of every window inside the field, by differences of cumulative sums."""
     table = np.pad(np.asarray(field, dtype=float), ((1, 0), (1, 0))).cumsum(0).cumsum(1)
     high, low = table[window:], table[:-window]
