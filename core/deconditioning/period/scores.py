@@ -1,6 +1,6 @@
 """A downscaled series as `verification` takes it: beside its fine truth, interpolation and other methods."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,9 +41,14 @@ def _verified(series: Series, forecasts: dict[str, Forecast]) -> Verified:
     dates = () if any(date is None for date in series.dates) else series.labels
     return Verified(
         _Fields(count, series.fine), forecasts, problem.grid.area, problem.cell, problem.units, dates=dates,
-        altitude=_covariate(problem, orography_of(problem.spec.covariates), "m"),
+        altitude=_covariate(problem, _altitude_of(problem.spec.covariates), "m"),
         land=_covariate(problem, next((name for name in problem.spec.covariates if is_among(name, LAND)), None), "1"),
     )  # fmt: skip
+
+
+def _altitude_of(names: Sequence[str]) -> str | None:
+    """The covariate that is the altitude of the ground."""
+    return orography_of(names) or next((name for name in names if name.lower() == "orography"), None)
 
 
 def _covariate(problem: DownscalingProblem, name: str | None, units: str) -> np.ndarray | None:
