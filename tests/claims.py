@@ -766,6 +766,7 @@ ALLOWED: dict[str, dict[str, str]] = {
         "their sd and 90 % interval": "nominal level",
         "where at least 2 % of the values are missing": "a rule of `period.linked`",
         "every tenth value left out is lower by 1 % if times": "a rule of `period.linked`",
+        "days above 300 K and days below 273.15 K": "definitions of summer and frost days",
     },
     RESULTS: {
         "at about 95 % of the pixels": "what two standard deviations of a normal distribution mean",

@@ -1,7 +1,7 @@
 """How good the series is where the truth is known, as `deconditioning verify` computes it."""
 
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -27,13 +27,21 @@ from pages.kit.controls import widgets
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
 from pages.period.controls import Choice, Shown, threshold
+from pages.period.distribution import show_power, show_quantiles
 from pages.period.maps import one_map, short
 from pages.period.place import time_axis
 from pages.period.words import names_of, table
 
 #: Methods that stand in the table and beside the skill, but not as lines of their own.
 _NOT_DRAWN = (BILINEAR, QUANTILES, ANALOGS, EOFS, FOREST)
-_PARTS = {"every time": slice(0), "hour of the day": slice(11, 16), "month": slice(5, 7)}
+#: What the page calls the parts of times and pixels.
+_PARTS = {
+    "hour": "hour of the day",
+    "month": "month",
+    "year": "year",
+    "altitude": "altitude",
+    "surface": "land and sea",
+}
 
 
 def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
@@ -58,6 +66,11 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
         _spread(shown, verification)
     left, right = st.columns(2)
     with left:
+        show_power(choice, shown, verification)
+    with right:
+        show_quantiles(choice, shown, verification)
+    left, right = st.columns(2)
+    with left:
         _event(choice, shown)
     with right:
         _region(shown, verification)
@@ -75,46 +88,48 @@ def _skill(verification: Verification) -> None:
 
 
 def _in_time(shown: Shown, verification: Verification) -> None:
-    series = shown.result.series
-    offered = [
-        name for name, part in _PARTS.items() if name == "every time" or _several(series.labels, series.dates, part)
-    ]
+    known = {each.by for each in verification.parts}
+    offered = ["every time", *(words for by, words in _PARTS.items() if by in known)]
+    score = widgets.segmented_control("Score", ["CRPS", "RMSE"], default="CRPS", key="p-score") or "CRPS"
     by = offered[0]
     if len(offered) > 1:
-        by = widgets.segmented_control("CRPS by", offered, default=offered[0], key="p-by") or offered[0]
-    shown_names = [name for name in verification.scores if name not in _NOT_DRAWN]
-    values = {name: verification.scores[name].crps for name in shown_names}
-    across, ticks = time_axis(series)
-    at: np.ndarray | list[str] = days_of(series.dates)
-    units = plain(series.problem.units)
-    if by != "every time":
-        parts = np.array([label[_PARTS[by]] for label in series.labels])
-        groups = sorted(set(parts))
-        values = {name: np.array([rows[parts == part].mean() for part in groups]) for name, rows in values.items()}
-        across, at = by, groups
-    figure = scores_in_time(
-        at,
-        values,
-        title="CRPS of all pixels",
-        labels=(across, f"CRPS ({units})"),
-        names=names_of(verification.scores),
-        dark=is_dark(),
-    )
-    if by == "every time":
-        figure["layout"]["xaxis"] |= ticks
+        by = widgets.segmented_control("By", offered, default=offered[0], key="p-by") or offered[0]
+    every = by == "every time"
+    across, at, values, ticks = (_of_times if every else _of_parts)(shown, verification, score.lower(), by)
+    labels = (across, f"{score} ({plain(shown.result.series.problem.units)})")
+    title = f"{score} of all pixels" if every else f"{score} by {by}"
+    figure = scores_in_time(at, values, title=title, labels=labels, names=names_of(verification.scores), dark=is_dark())
+    figure["layout"]["xaxis"] |= ticks
     plotly_live(figure, "p-in-time")
     st.caption(
         "The mean error of all pixels at each time; lower is better. Where all lines rise, that time is hard to "
-        "predict."
-    )
+        "predict." if every else
+        "The mean error of the times or pixels of each part; lower is better. Bands of altitude are of land where the "
+        "share of land is a covariate, and have about equal areas."
+    )  # fmt: skip
 
 
-def _several(labels: Sequence[str], dates: Sequence[object], part: slice) -> bool:
-    """Whether the series has several hours or months, each more than once."""
-    if any(date is None for date in dates):
-        return False
-    parts = [label[part] for label in labels]
-    return 1 < len(set(parts)) <= len(parts) / 2
+def _of_times(
+    shown: Shown, verification: Verification, score: str, _by: str
+) -> tuple[str, np.ndarray, dict[str, np.ndarray], dict[str, Any]]:
+    """Name of the axis, days, score of each prediction at each time, and ticks."""
+    series = shown.result.series
+    across, ticks = time_axis(series)
+    some = {name: each for name, each in verification.scores.items() if name not in _NOT_DRAWN}
+    values = {name: each.crps if score == "crps" else np.sqrt(each.mse) for name, each in some.items()}
+    return across, days_of(series.dates), values, ticks
+
+
+def _of_parts(
+    _shown: Shown, verification: Verification, score: str, by: str
+) -> tuple[str, list[str], dict[str, np.ndarray], dict[str, Any]]:
+    """Name of the axis, parts, and the score of each prediction in each part."""
+    rows = [each for each in verification.parts if _PARTS[each.by] == by and each.prediction not in _NOT_DRAWN]
+    values = {
+        name: np.array([getattr(each, score) for each in rows if each.prediction == name])
+        for name in dict.fromkeys(each.prediction for each in rows)
+    }
+    return by, list(dict.fromkeys(each.part for each in rows)), values, {}
 
 
 def _position(verification: Verification) -> None:

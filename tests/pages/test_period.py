@@ -148,9 +148,14 @@ def test_verification_shows_scores_beside_other_methods_and_an_archive_makes_the
     assert found[OWN]["RMSE"] < 0.6 * found["Bilinear"]["RMSE"]
     assert 85 < found[OWN]["Coverage of 95 %"] <= 100 and "BCSD (delta)" in found
     assert "block bootstrap" in captions(page) and "Brier skill" in captions(page)
+    assert "Distance from the truth (RALSD" in captions(page) and "5 draws" in captions(page)
+    assert page.segmented_control(key="p-by").options == ["every time", "hour of the day", "land and sea"]
+    page.segmented_control(key="p-by").set_value("land and sea")
+    page.segmented_control(key="p-score").set_value("RMSE")
     page.segmented_control(key="p-region").set_value("skill against BCSD")
     page.slider(key="p-event").set_value(282.0).run()
     assert not page.exception
+    assert "each part" in captions(page)
     page.toggle(key="p-archive").set_value(False).run()
     assert not page.exception and "No fine field is known" in " ".join(each.value for each in page.markdown)
     assert scores(page)[OWN]["CRPS"] > 1.2 * found[OWN]["CRPS"]

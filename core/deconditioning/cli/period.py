@@ -43,10 +43,12 @@ def period_document(
     in_stretches = delivery.store and len(stretches_of(series)) > 1
     if ensemble:
         _check_ensemble(options, ensemble, in_stretches)
-    if in_stretches and options.statistics:
-        raise InputError("`--statistics` need all times in memory: choose fewer times or a region, or leave them out.")
-    if delivery.draws and in_stretches:
-        raise InputError("`--draws` need all times in memory: choose fewer times or a region, or leave them out.")
+    for name in ("statistics", "draws", "exceedance"):
+        if in_stretches and getattr(options, name):
+            need = "needs" if name == "exceedance" else "need"
+            raise InputError(
+                f"`--{name}` {need} all times in memory: choose fewer times or a region, or leave the option out."
+            )
     if options.statistics:
         from deconditioning.period.statistics import statistics_named
 
@@ -140,7 +142,7 @@ def _pair(
         say(f"Note: {pair.lower.diagnostics['order']}")
     statistics = _statistics(options, pair.lower), _statistics(options, pair.upper)
     if options.output:
-        _write(options, delivery, pair_dataset(pair.lower, pair.upper, statistics, delivery.draws))
+        _write(options, delivery, pair_dataset(pair.lower, pair.upper, statistics, delivery.draws, delivery.thresholds))
     above = {f"{options.upper}: {name}": each for name, each in _scores(pair.upper).items()}
     return pair.lower, {**_scores(pair.lower), **above}
 
@@ -194,7 +196,8 @@ def _save(options: argparse.Namespace, delivery: Any, result: "PeriodResult", en
     from deconditioning.period.ensemble import ensemble_dataset, members_of
 
     if ensemble is None:
-        _write(options, delivery, period_dataset(result, _statistics(options, result), delivery.draws))
+        statistics = _statistics(options, result)
+        _write(options, delivery, period_dataset(result, statistics, delivery.draws, delivery.thresholds))
         return
     members = members_of(result)
     _write(options, delivery, ensemble_dataset(ensemble, members, [_statistics(options, each) for each in members]))
@@ -203,7 +206,7 @@ def _save(options: argparse.Namespace, delivery: Any, result: "PeriodResult", en
 def _check_ensemble(options: argparse.Namespace, ensemble: "Ensemble", in_stretches: bool) -> None:
     """Say that all members are downscaled; ``InputError`` for what is not there for several."""
     one = f"leave it out, or choose one member with `--select {ensemble.dim}=…`"
-    for name in ("upper", "predictors", "draws"):
+    for name in ("upper", "predictors", "draws", "exceedance"):
         if getattr(options, name):
             raise InputError(f"`--{name}` cannot be used with the {len(ensemble)} members of `{ensemble.dim}`: {one}.")
     if in_stretches:

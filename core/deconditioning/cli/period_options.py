@@ -24,7 +24,6 @@ _OF_ONE_TIME = (
     "pdf",
     "drs",
     "quantiles",
-    "exceedance",
     "effective_resolution",
     "file_per_grid",
 )

@@ -125,22 +125,23 @@ def pit_histogram(
 
 
 def power_spectra(
-    wavenumber: Sequence[float], power: Mapping[str, Sequence[float]], *, units: str = "", height: int = 300,
-    dark: bool = False,
+    wavenumber: Sequence[float] | np.ndarray, power: Mapping[str, Sequence[float] | np.ndarray], *, units: str = "",
+    length: str = "km", height: int = 300, dark: bool = False,
 ) -> Figure:  # fmt: skip
     """Power densities of fields against wavenumber on logarithmic axes, with the wavelength where one points.
 
     Parameters
     ----------
-    wavenumber : (K,) cycles per km.  power : "mean", "draws" or "truth" → (K,) power densities.
+    wavenumber : (K,) cycles per ``length``.  power : "mean", "draws", "bilinear" or "truth" → (K,) power densities.
     """
-    names = {"mean": ("Posterior mean", "teal"), "draws": ("Draws", "rust"), "truth": ("Truth", "grey")}
+    names = {"mean": ("Posterior mean", "teal"), "draws": ("Draws", "rust"), "bilinear": ("Bilinear", "ochre"),
+             "truth": ("Truth", "grey")}  # fmt: skip
     x = np.asarray(wavenumber, dtype=float)
     every = {name: np.maximum(np.asarray(values, dtype=float), 1e-300) for name, values in power.items()}
     picture = layout("Power spectra", height=height, dark=dark, showlegend=True)
     picture["margin"] = {"l": 62, "r": 10, "t": 54, "b": 42}
-    squared = f"({units})² km²" if units else "km²"
-    picture["xaxis"] = axis("Wavenumber (cycles per km)", dark, automargin=False) | log_axis(x)
+    squared = f"({units})² {length}²" if units else f"{length}²"
+    picture["xaxis"] = axis(f"Wavenumber (cycles per {length})", dark, automargin=False) | log_axis(x)
     picture["yaxis"] = axis(f"Power density ({squared})", dark, automargin=False) | log_axis(
         np.concatenate(list(every.values()))
     )
@@ -150,9 +151,11 @@ def power_spectra(
         line = {"color": hue(colour, dark), "width": 1.8, "dash": "dot" if name == "truth" else "solid"}
         wavelengths = [number(each) for each in 1 / x]
         curve = _curve(x, values, title, "lines", line, "") | {"customdata": wavelengths}
-        traces.append(curve | hover_numbers(values, "%{customdata} km: "))
+        traces.append(curve | hover_numbers(values, f"%{{customdata}} {length}: "))
     ends = ", ".join(f"{names[name][0].lower()} {number(values[-1], 2)}" for name, values in every.items())
-    picture["meta"]["alt"] = f"Power spectra; power density at the finest wavelength, {number(1 / x[-1])} km: {ends}."
+    picture["meta"]["alt"] = (
+        f"Power spectra; power density at the finest wavelength, {number(1 / x[-1])} {length}: {ends}."
+    )
     return {"data": traces, "layout": picture}
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from deconditioning import __version__
 from deconditioning.errors import InputError
 from deconditioning.fields.writing.export import to_dataset
+from deconditioning.fields.writing.quantiles_and_draws import with_exceedance
 from deconditioning.period.behind_warp import BehindWarp
 from deconditioning.period.run import MOST_BYTES, PeriodResult
 from deconditioning.period.series import Series
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 
 #: Variables of a file that are of one target.
-_OF_A_VARIABLE = ("mean", "sd", "coarse", "coarse_known", "truth", "error", "draws")
+_OF_A_VARIABLE = ("mean", "sd", "coarse", "coarse_known", "truth", "error", "draws", "exceedance")
 
 
 def period_dataset(
-    result: PeriodResult, statistics: Sequence[PeriodStatistic] = (), draws: int = 0
+    result: PeriodResult, statistics: Sequence[PeriodStatistic] = (), draws: int = 0, thresholds: Sequence[float] = ()
 ) -> "xr.Dataset":  # fmt: skip
     """CF-1.11 dataset with ``mean`` and ``sd`` (time, y, x), ``coarse`` and ``coarse_known`` (time, coarse y, coarse x)
     and, if the truth is known, ``truth`` and ``error``; calendars are those of the file.
@@ -32,7 +33,8 @@ def period_dataset(
     Behind a warp, ``warped_mean`` and ``warped_sd`` (time, y, x) are those of the Gaussian in units of the warp, which
     their attribute ``warp`` describes. ``amplitude`` (time) is the factor in the sd of each time. Each of the
     ``statistics`` has a mean, a ``…_sd`` and the ends of its 90 % interval, ``…_low`` and ``…_high``.
-    So many ``draws`` (realization, time, y, x) are joint draws in space and time. Raises ``InputError`` as
+    So many ``draws`` (realization, time, y, x) are joint draws; ``exceedance`` (threshold, time, y, x)
+    has the probability of each pixel and time to exceed each of the ``thresholds``. Raises ``InputError`` as
     `period_draws` does, and for draws that do not fit into memory.
     """
     series = result.series
@@ -48,6 +50,12 @@ def period_dataset(
     whole = _with_gaussians(whole, result, base["mean"].dims)
     for each in statistics:
         whole = _with_statistic(whole, each, base["mean"].dims)
+    if thresholds:
+        chances = {
+            value: np.stack([result.predictive(time).exceedance(value) for time in range(len(series))])
+            for value in sorted(set(thresholds))
+        }
+        whole = with_exceedance(whole, series.problem, chances)
     return _with_draws(whole, result, draws) if draws else whole
 
 
@@ -78,9 +86,12 @@ def _with_draws(dataset: "xr.Dataset", result: PeriodResult, count: int) -> "xr.
 def pair_dataset(
     lower: PeriodResult, upper: PeriodResult,
     statistics: tuple[Sequence[PeriodStatistic], Sequence[PeriodStatistic]] = ((), ()), draws: int = 0,
+    thresholds: Sequence[float] = (),
 ) -> "xr.Dataset":  # fmt: skip
     """The dataset of the lower variable of a pair; fields and statistics of the upper one are ``upper_…``."""
-    result, other = period_dataset(lower, statistics[0], draws), period_dataset(upper, statistics[1], draws)
+    result, other = (
+        period_dataset(each, own, draws, thresholds) for each, own in zip((lower, upper), statistics, strict=True)
+    )
     begins = tuple(each.statistic.name for each in statistics[1])
     every = map(str, other.data_vars)
     names = [name for name in every if name in _OF_A_VARIABLE or (begins and name.startswith(begins))]

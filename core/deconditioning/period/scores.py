@@ -1,12 +1,15 @@
 """A downscaled series as `verification` takes it: beside its fine truth, interpolation and other methods."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from deconditioning.errors import InputError
+from deconditioning.fields.grids.roles import LAND, is_among, orography_of
 from deconditioning.fields.problem.baselines import bilinear, bilinear_conserving
+from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.fields.units import convert
 from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series
 from deconditioning.verification.scores import series_scores as scores_of
@@ -35,7 +38,26 @@ def _verified(series: Series, forecasts: dict[str, Forecast]) -> Verified:
     if series.fine is None:
         raise InputError("There is no truth at high resolution, so there is nothing to verify.")
     count, problem = len(series), series.problem
-    return Verified(_Fields(count, series.fine), forecasts, problem.grid.area, problem.cell, problem.units)
+    dates = () if any(date is None for date in series.dates) else series.labels
+    return Verified(
+        _Fields(count, series.fine), forecasts, problem.grid.area, problem.cell, problem.units, dates=dates,
+        altitude=_covariate(problem, _altitude_of(problem.spec.covariates), "m"),
+        land=_covariate(problem, next((name for name in problem.spec.covariates if is_among(name, LAND)), None), "1"),
+    )  # fmt: skip
+
+
+def _altitude_of(names: Sequence[str]) -> str | None:
+    """The covariate that is the altitude of the ground."""
+    return orography_of(names) or next((name for name in names if name.lower() == "orography"), None)
+
+
+def _covariate(problem: DownscalingProblem, name: str | None, units: str) -> np.ndarray | None:
+    """A covariate (H, W) in these units; None without a name, or if it is not among the columns of the inputs."""
+    if name is None or name not in problem.columns:
+        return None
+    column = problem.columns.index(name)
+    values = problem.input_scaling.scales[column].backward(problem.inputs[:, column].numpy())
+    return problem.on_grid(convert(values, problem.covariates[name].units, units, name)[0])
 
 
 def verified_result(result: PeriodResult, name: str = "prediction", *, conserving: bool = True) -> Verified:

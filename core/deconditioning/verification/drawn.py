@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from deconditioning.metrics.spectrum import LEAST, spectrum
+from deconditioning.verification.scores import compared_quantiles, ralsd, sampled_pixels
 from deconditioning.verification.series import Verified, cell_means
 
 
@@ -20,10 +21,15 @@ class DrawnScores:
         in dB. All are 1, or 0 dB, for draws that are like the truth, which the mean is not.
     ranks : (D + 1,) share of the truth of each rank among the draws; flat is best. A truth that equals draws has one of
         their ranks, by lot.
+    power : (k, 3) wavenumber in cycles per pixel, power of the truth and of the draws, means over the times; None for
+        grids of less than eight pixels each way.
+    quantiles : (q, 3) level from 0.1 % to 99.9 %, quantile of all true values and of those of all draws.
     """
 
     pooled: dict[str, float]
     ranks: Float[np.ndarray, " r"]
+    power: Float[np.ndarray, "k 3"] | None
+    quantiles: Float[np.ndarray, "q 3"]
 
 
 def drawn_scores(series: Verified) -> DrawnScores | None:
@@ -36,11 +42,14 @@ def drawn_scores(series: Verified) -> DrawnScores | None:
     rng, before = np.random.default_rng(0), None
     change, inside = np.zeros(2), np.zeros(2)
     ranks: np.ndarray | float = 0.0
-    power: list[np.ndarray | float] = [0.0, 0.0]
+    power, times = np.zeros(()), 0
+    chosen, sample = sampled_pixels(series), []
     for time, (truth, weights, _) in enumerate(series.times()):
         draws = np.asarray(series.draws(time), dtype=float)
         weights = np.where(np.isfinite(draws).all(0), weights, 0.0)
         there = weights > 0
+        few = chosen[there.flat[chosen]]
+        sample.append(np.stack([weights.flat[few], truth.flat[few], *(each.flat[few] for each in draws)]))
         ranks = ranks + _ranks(draws[:, there], truth[there], weights[there], rng)
         fields = np.where(there, np.concatenate([draws, truth[None]]), np.nan)
         if before is not None:
@@ -48,18 +57,20 @@ def drawn_scores(series: Verified) -> DrawnScores | None:
         if series.cells is not None:
             inside += _of_both(np.nan_to_num((fields - cell_means(fields, series.cells, weights)) ** 2), weights)
         if min(truth.shape) >= LEAST and there.any():
-            powers = [spectrum(field).power for field in fields]
-            power = [power[0] + np.mean(powers[:-1], axis=0), power[1] + powers[-1]]
+            *drawn, true = (spectrum(field) for field in fields)
+            mean = np.mean([each.power for each in drawn], axis=0)
+            power, times = power + np.column_stack([true.wavenumber, true.power, mean]), times + 1
         before = fields
     pooled = {}
     if change[1] > 0:
         pooled["tendency"] = float(np.sqrt(change[0] / change[1]))
     if inside[1] > 0:
         pooled["variance_inside"] = float(inside[0] / inside[1])
-    if np.ndim(power[0]):
-        ratio = 10 * np.log10(np.asarray(power[1]) / np.asarray(power[0]))
-        pooled["ralsd"] = float(np.sqrt(np.mean(ratio**2)))
-    return DrawnScores(pooled, np.asarray(ranks / np.sum(ranks)))
+    if times:
+        pooled["ralsd"] = ralsd(power)
+    table = np.concatenate(sample, axis=1)
+    quantiles = compared_quantiles(table[1], table[2:], table[0])
+    return DrawnScores(pooled, np.asarray(ranks / np.sum(ranks)), power / times if times else None, quantiles)
 
 
 def _ranks(

@@ -1,10 +1,11 @@
 """Scores of a predicted series: pooled over times, of each time, and of each pixel."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from deconditioning.errors import InputError
 from deconditioning.metrics.points import scored_points
@@ -19,6 +20,8 @@ _GROUPS, _STEPS, _PER_OCTAVE = 10, 1024, 8
 #: Values of all times together from which quantiles are taken.
 _SAMPLE = 500_000
 _QUANTILES = {"q01": 0.01, "q05": 0.05, "q50": 0.5, "q95": 0.95, "q99": 0.99}
+#: How many quantiles are compared one by one.
+_LEVELS_COMPARED = 41
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,10 @@ class SeriesScores:
     pit : (20,) weighted shares of ``F(z)`` in equal bins; None without an sd.
     spread : (g, 3) for up to ten groups of about equal weight, from small sds to large ones: share of all values, rms
         of the sd, RMSE; both are equal where the sd is right. None without an sd.
+    count : (H, W) times that are scored at each pixel.
+    quantiles : (q, 3) level from 0.1 % to 99.9 %, quantile of all true values and of all predicted ones.
+    power : (k, 3) wavenumber in cycles per pixel, power of the truth and of the prediction, means over the times; None
+        for grids of less than eight pixels each way.
     """
 
     pooled: dict[str, float]
@@ -41,6 +48,9 @@ class SeriesScores:
     maps: dict[str, Float[np.ndarray, "h w"]]
     pit: Float[np.ndarray, " b"] | None
     spread: Float[np.ndarray, "g 3"] | None
+    count: Float[np.ndarray, "h w"]
+    quantiles: Float[np.ndarray, "q 3"]
+    power: Float[np.ndarray, "k 3"] | None
 
 
 def series_scores(series: Verified) -> tuple[dict[str, SeriesScores], Float[np.ndarray, " t"]]:
@@ -81,9 +91,7 @@ class _Tally:
         self.pit, self.spread = np.zeros(_BINS), np.zeros((_STEPS, 3))
         self.sample: list[np.ndarray] = []
         self.count = len(series)
-        most = max(1, _SAMPLE // max(1, self.count))
-        pixels = np.arange(series.area.size)
-        self.chosen = np.random.default_rng(0).permutation(pixels)[:most]
+        self.chosen = sampled_pixels(series)
 
     def add(self, time: int, truth: np.ndarray, weights: np.ndarray, prediction: Predictive) -> None:
         """Count one time: truth and weights (H, W), the weights with sum one over the pixels that are compared."""
@@ -147,10 +155,11 @@ class _Tally:
                 pooled["variance_inside"] = float(predicted / true)
             if self.changes[1] > 0:
                 pooled["tendency"] = float(np.sqrt(self.changes[0] / self.changes[1]))
-            if np.ndim(self.power[0]):
-                ratio = 10 * np.log10(np.asarray(self.power[1]) / np.asarray(self.power[0]))
-                pooled["ralsd"] = float(np.sqrt(np.mean(ratio**2)))
-        pooled |= self._distribution()
+        power = self._power(int(np.count_nonzero(weight)))
+        if power is not None:
+            pooled["ralsd"] = ralsd(power)
+        quantiles, distances = self._distribution()
+        pooled |= distances
         held = np.where(self.maps["weight"] > 0, self.maps["weight"], np.nan)
         maps = {name: values / held for name, values in self.maps.items() if name != "weight"}
         maps["rmse"] = np.sqrt(maps.pop("mse"))
@@ -158,16 +167,55 @@ class _Tally:
             del maps["coverage95"]
         pit = self.pit / self.pit.sum() if self.has_sd else None
         spread = _grouped(self.spread) if self.has_sd else None
-        return SeriesScores(pooled, self.times["mse"], self.times["crps"], maps, pit, spread)
+        return SeriesScores(
+            pooled, self.times["mse"], self.times["crps"], maps, pit, spread, self.maps["weight"], quantiles, power
+        )
 
-    def _distribution(self) -> dict[str, float]:
+    def _power(self, times: int) -> Float[np.ndarray, "k 3"] | None:
+        if not np.ndim(self.power[0]):
+            return None
+        mean, truth = self.power
+        wavenumber = spectrum(np.zeros(self.maps["weight"].shape)).wavenumber
+        return np.column_stack([wavenumber, truth / times, mean / times])
+
+    def _distribution(self) -> tuple[Float[np.ndarray, "q 3"], dict[str, float]]:
+        """Quantiles of truth and prediction, and how far both distributions are apart."""
         from scipy.stats import wasserstein_distance
 
         mean, truth, weights = np.concatenate(self.sample, axis=1)
-        both = [np.quantile(values, list(_QUANTILES.values()), weights=weights, method="inverted_cdf")
-                for values in (mean, truth)]  # fmt: skip
-        result = {name: float(predicted - true) for name, predicted, true in zip(_QUANTILES, *both, strict=True)}
-        return result | {"wasserstein": float(wasserstein_distance(mean, truth, weights, weights))}
+        tails = compared_quantiles(truth, mean, weights, list(_QUANTILES.values()))
+        result = {name: float(row[2] - row[1]) for name, row in zip(_QUANTILES, tails, strict=True)}
+        result["wasserstein"] = float(wasserstein_distance(mean, truth, weights, weights))
+        return compared_quantiles(truth, mean, weights), result
+
+
+def sampled_pixels(series: Verified) -> Int[np.ndarray, " n"]:
+    """The pixels, by their number, whose values at all times stand for the distribution of all values."""
+    most = max(1, _SAMPLE // max(1, len(series)))
+    return np.random.default_rng(0).permutation(np.arange(series.area.size))[:most]
+
+
+def compared_quantiles(
+    truth: Float[np.ndarray, " n"], predicted: Float[np.ndarray, "*d n"], weights: Float[np.ndarray, " n"],
+    levels: Sequence[float] = (),
+) -> Float[np.ndarray, "q 3"]:  # fmt: skip
+    """Level, quantile of the true values and of all predicted ones; by default at levels from 0.1 % to 99.9 % that are
+    evenly spaced for a Gaussian.
+    """
+    from scipy.special import ndtr
+
+    at = np.asarray(levels) if len(levels) else ndtr(np.linspace(-3.09, 3.09, _LEVELS_COMPARED))
+    columns = [
+        np.quantile(values.ravel(), at, weights=np.broadcast_to(weights, values.shape).ravel(), method="inverted_cdf")
+        for values in (truth, predicted)
+    ]
+    return np.column_stack([at, *columns])
+
+
+def ralsd(power: Float[np.ndarray, "k 3"]) -> float:
+    """``(mean_k (10 log₁₀ P(k)/P_z(k))²)^½`` dB from wavenumber, power of the truth P_z and of a prediction P."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return float(np.sqrt(np.mean((10 * np.log10(power[:, 2] / power[:, 1])) ** 2)))
 
 
 def _grouped(table: Float[np.ndarray, "s 3"]) -> Float[np.ndarray, "g 3"]:

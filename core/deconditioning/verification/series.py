@@ -12,6 +12,7 @@ from deconditioning.errors import InputError
 from deconditioning.fields.grids.pixel_shares import Shares
 from deconditioning.fields.problem.warp import Warp
 from deconditioning.metrics.predictive import Predictive
+from deconditioning.verification.static import static_fields
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -68,6 +69,8 @@ class Verified:
     notes : what is left out, and why.
     place : a field (H, W) of the file with its coordinates, which maps of scores have too.
     draws : joint draws (D, H, W) of the prediction that is verified at a time; None without any.
+    dates : (T,) dates as text (2019-03-01 06:00 …); empty where times have none.
+    altitude, land : (H, W) altitude in m and share of land, 0 to 1; None if unknown.
     """
 
     truth: InTime
@@ -78,6 +81,9 @@ class Verified:
     notes: tuple[str, ...] = ()
     place: "xr.DataArray | None" = None
     draws: Callable[[int], Float[np.ndarray, "D H W"]] | None = None
+    dates: tuple[str, ...] = ()
+    altitude: Float[np.ndarray, "h w"] | None = None
+    land: Float[np.ndarray, "h w"] | None = None
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -98,6 +104,7 @@ def verified(
     truth: "xr.DataArray | None" = None,
     references: "dict[str, xr.Dataset] | None" = None,
     name: str = "prediction",
+    static: "xr.Dataset | None" = None,
 ) -> Verified:
     """A prediction, as `deconditioning downscale` writes it, with its truth and what it is compared with.
 
@@ -108,6 +115,7 @@ def verified(
         members with equal weights is verified, and coarse values are their mean over the members.
     truth : by default the variable ``truth`` of the prediction. Its times may be more than those of the prediction.
     references : name → dataset with ``mean`` and perhaps ``sd`` on the same grid.
+    static : dataset with altitude or share of land on the same grid; by default those of the prediction are used.
 
     Raises ``InputError`` for missing variables, times or another grid.
     """
@@ -133,7 +141,11 @@ def verified(
     forecasts |= _interpolated(prediction, mean, cells, area, notes)
     template = true.isel({true.dims[0]: 0}, drop=True)
     units = str(truth.attrs.get("units", ""))
-    return Verified(true, forecasts, area, cells, units, tuple(notes), template, _draws(prediction, mean))
+    altitude, land = static_fields(prediction if static is None else static, mean)
+    return Verified(
+        true, forecasts, area, cells, units, tuple(notes), template, _draws(prediction, mean), _dates(mean), altitude,
+        land,
+    )  # fmt: skip
 
 
 def _stacked(field: "xr.DataArray") -> "xr.DataArray":
@@ -196,6 +208,14 @@ def _draws(dataset: "xr.Dataset", mean: "xr.DataArray") -> Callable[[int], np.nd
     if draws.shape[1:] != mean.shape:
         return None
     return lambda time: np.asarray(draws[:, time], dtype=float)
+
+
+def _dates(field: "xr.DataArray") -> tuple[str, ...]:
+    """The dates of a field (time, …) in its own calendar; none if its first axis has other labels."""
+    times = field.coords.get(field.dims[0])
+    if times is None or not (np.issubdtype(times.dtype, np.datetime64) or hasattr(times.values[0], "calendar")):
+        return ()
+    return tuple(str(each)[:16].replace("T", " ") for each in times.values)
 
 
 def _on_times_of(field: "xr.DataArray", prediction: "xr.DataArray", name: str) -> "xr.DataArray":

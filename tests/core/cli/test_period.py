@@ -7,6 +7,7 @@ import cftime
 import numpy as np
 import pytest
 import xarray as xr
+from scipy.stats import norm
 
 from deconditioning.cli.program import main
 from deconditioning.datasets.weather import weather_region
@@ -95,6 +96,23 @@ def test_joint_draws_are_written_verified_and_the_same_in_python(
     assert "`--draws` need all times in memory" in capsys.readouterr().err
 
 
+def test_probabilities_of_exceeding_are_those_of_the_distribution_at_each_time(
+    file: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, words = tmp_path / "out.nc", ["--times", "#48/#59", "--archive", file, "--exceedance", 283, 278]
+    run(capsys, *options(file, *words, "--output", out))
+    with xr.open_dataset(out) as written:
+        assert written.exceedance.dims == ("threshold", "time", "lat", "lon") and written.exceedance.units == "1"
+        assert written.threshold.values.tolist() == [278, 283] and written.threshold.units == "K"
+        expected = norm.sf(written.threshold.values[:, None, None, None], written["mean"], written.sd)
+        np.testing.assert_allclose(written.exceedance, expected, atol=1e-6)
+        assert 0.01 < float(written.exceedance.mean()) < 0.99
+    for name, value in (("_CHUNK", 3 * 320), ("WHOLE_BYTES", 0), ("STRETCH_BYTES", 8 * 320 * 3)):
+        monkeypatch.setattr(store, name, value)
+    assert main(["downscale", *map(str, options(file, *words, "--output", tmp_path / "out.zarr"))]) != 0
+    assert "`--exceedance` needs all times in memory" in capsys.readouterr().err
+
+
 def test_a_statistic_that_a_series_does_not_allow_is_refused_before_anything_is_computed(
     file: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,18 +182,27 @@ def test_rain_and_a_pair_go_through_the_command(tmp_path: Path, capsys) -> None:
     file, words = tmp_path / "region.nc", ["--times", "#140/#149", "--archive", tmp_path / "region.nc"]
     weather_region(150, 16).dataset.to_netcdf(file, engine="h5netcdf")
     fixed = [file, "--covariates", "orography", "--block", 4, 4, "--withhold", 0, *FIXED, *words]
-    given = run(capsys, *fixed, "--target", "pr", "--output", tmp_path / "rain.nc", "--statistics", "above=1")
+    more = ["--statistics", "above=1", "--exceedance", 1]
+    given = run(capsys, *fixed, "--target", "pr", "--output", tmp_path / "rain.nc", *more)
     assert "Box-Cox" in given["results"][0]["diagnostics"]["warp"]
     assert given["results"][0]["settings"]["warp"]["kind"] == "box-cox"
     with xr.open_dataset(tmp_path / "rain.nc") as rain:
         assert float(rain["mean"].min()) >= 0 and float(rain["times_above_1_low"].min()) >= 0
-    assert main(["verify", str(tmp_path / "rain.nc")]) == 0
-    read = json.loads(capsys.readouterr().out)["results"][0]["scores"]
+        days, of_draws = rain.exceedance.sel(threshold=1).sum("time"), rain["times_above_1"]
+        assert float(days.mean()) == pytest.approx(float(of_draws.mean()), rel=0.1)  # the mean count of joint draws
+        assert float(np.abs(days - of_draws).max()) < 1.5
+    assert main(["verify", str(tmp_path / "rain.nc"), "--sal", "--above", "1"]) == 0
+    verified = json.loads(capsys.readouterr().out)
+    assert {each["window"] for each in verified["fractions"]} == {1, 3, 9}
+    assert verified["sal"]["rain"]["sal_structure"] > 0  # a mean is smoother than rain
+    read = verified["results"][0]["scores"]
     assert read["crps"] == pytest.approx(given["results"][0]["scores"]["crps"], rel=1e-3)
-    given = run(capsys, *fixed, "--target", "tmin", "--upper", "tmax", "--output", tmp_path / "pair.nc")
+    given = run(capsys, *fixed, "--target", "tmin", "--upper", "tmax", "--output", tmp_path / "pair.nc",
+                "--exceedance", 280)  # fmt: skip
     assert given["settings"]["upper"] == "tmax" and len(given["results"]) > 5
     with xr.open_dataset(tmp_path / "pair.nc") as both:
         assert bool((both["mean"] <= both["upper_mean"]).all()) and "upper_truth" in both
+        assert float(both["exceedance"].mean()) < float(both["upper_exceedance"].mean())
 
 
 def test_one_time_of_several_says_how_to_have_all(file: Path, capsys) -> None:

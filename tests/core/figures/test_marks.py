@@ -167,6 +167,9 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
         labels=("x", "y"),
         dark=dark,
     ),
+    "verification.quantile_plot": lambda dark: verification.quantile_plot(
+        {"delta": TABLE}, units="K", names={}, dark=dark
+    ),
     "verification.reliability_plot": lambda dark: verification.reliability_plot(
         {"delta": TABLE}, 0.2, names={}, dark=dark
     ),
@@ -192,7 +195,7 @@ FIGURES: dict[str, Callable[[bool], dict[str, Any]]] = {
     ),
     "scores.pit_histogram": lambda dark: scores.pit_histogram([1, 2, 3], model="cmp", dark=dark),
     "scores.power_spectra": lambda dark: scores.power_spectra(
-        [0.01, 0.1, 1.0], {name: [3.0, 2.0, 1.0] for name in ("mean", "draws", "truth")}, dark=dark
+        [0.01, 0.1, 1.0], {name: [3.0, 2.0, 1.0] for name in ("mean", "draws", "bilinear", "truth")}, dark=dark
     ),
     "small_multiples.small_multiples": lambda dark: small_multiples.small_multiples([M, M], ["a", "b"], 2, dark=dark),
     "small_multiples.small_curves": lambda dark: small_multiples.small_curves(

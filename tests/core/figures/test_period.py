@@ -8,7 +8,13 @@ import pytest
 from deconditioning.fields.grids.grid import make_grid
 from deconditioning.figures.map_panel import MapScale
 from deconditioning.figures.studies.period import Sheet, date_ticks, hovmoeller, maps_in_step, sheet_of
-from deconditioning.figures.studies.verification import reliability_plot, scores_in_time, skill_plot, spread_skill_plot
+from deconditioning.figures.studies.verification import (
+    quantile_plot,
+    reliability_plot,
+    scores_in_time,
+    skill_plot,
+    spread_skill_plot,
+)
 from deconditioning.figures.style import uncompacted
 from deconditioning.period.correlation import days_of
 from tests.core.period.made import made_fields
@@ -58,6 +64,11 @@ def test_pictures_of_a_verification_hold_its_numbers() -> None:
     np.testing.assert_allclose(uncompacted(reliable["y"]), [5, 95])
     spread = spread_skill_plot({"delta": table[[0, 2]]}, units="K", names={"delta": "BCSD"})
     assert spread["data"][1]["name"] == "BCSD" and spread["layout"]["xaxis"]["range"][1] > 0.95
+    levels = np.column_stack([[0.01, 0.5, 0.99], [1.0, 2.0, 3.0], [1.5, 2.0, 2.5]])
+    quantiles = quantile_plot({"delta": levels}, units="K", names={"delta": "BCSD"})
+    assert quantiles["data"][1]["marker"]["size"] == [6, 0, 6] and quantiles["data"][1]["customdata"][0] == "1 %"
+    np.testing.assert_allclose(uncompacted(quantiles["data"][1]["y"]), levels[:, 2])
+    assert "truth 1 to 3, BCSD 1.5 to 2.5" in quantiles["layout"]["meta"]["alt"]
     by_hour = scores_in_time(["00", "06"], {"delta": np.array([1.0, 2.0])}, title="CRPS", labels=("h", "K"), names={})
     assert by_hour["layout"]["xaxis"]["ticktext"] == ["00", "06"] and "1 to 2" in by_hour["layout"]["meta"]["alt"]
 

@@ -188,7 +188,9 @@ def test_a_series_of_ours_beside_the_interpolations_of_its_cells(tmp_path: Path,
     assert "RMSE skill against bilinear" in said.err and written["events"]["ours"][0]["threshold"] == 280
     assert [each["skill"] for each in written["skill"] if each["reference"] == "@again"] == [0.0, 0.0]
     table = (tmp_path / "t.csv").read_text()
-    assert table.startswith("prediction,score,threshold,value\nours,rmse,,") and "\n'@again,rmse,," in table
+    assert (
+        table.startswith("prediction,score,threshold,value,window,by,part\nours,rmse,,") and "\n'@again,rmse,," in table
+    )
     with xr.open_dataset(tmp_path / "m.nc") as maps:
         assert set(maps) == {"bias", "rmse", "crps", "coverage95"} and maps.rmse.attrs["units"] == "K"
 

@@ -33,10 +33,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--above", nargs="+", type=float, metavar="VALUE", default=[],
-        help="thresholds, in the target's units: Brier score, reliability and ROC of the probabilities to exceed them",
+        help="thresholds, in the target's units: Brier score, reliability and ROC of the probabilities to exceed them, "
+        "and fractions skill scores",
+    )  # fmt: skip
+    parser.add_argument(
+        "--windows", nargs="+", type=int, metavar="PIXELS", default=[],
+        help="pixels along the windows of the fractions skill score (default: 1 3 9 27, as far as they fit)",
+    )  # fmt: skip
+    parser.add_argument("--sal", action="store_true", help="structure, amplitude and location (SAL) of rain objects")
+    parser.add_argument(
+        "--static", metavar="FILE",
+        help="file of the altitude, the share of land or both on the same pixels, for RMSE and CRPS by band of "
+        "altitude and of land and sea (default: those of PREDICTION)",
     )  # fmt: skip
     parser.add_argument("--maps", metavar="OUT.nc", help="NetCDF file of bias, RMSE, CRPS and coverage of each pixel")
-    parser.add_argument("--table", metavar="OUT.csv", help="CSV with one row for each prediction and score")
+    parser.add_argument(
+        "--table", metavar="OUT.csv", help="CSV with one row for each prediction, score, threshold and part"
+    )
     add_output_options(parser)
 
 
@@ -55,8 +68,16 @@ def run(options: argparse.Namespace) -> None:
     prediction = opened(options.input)
     if options.member:
         prediction = _of_member(prediction, options.member)
-    series = verified(prediction, truth, {key: opened(path) for key, path in references.items()}, name)
-    result = verify(series, options.above)
+    static = None if options.static is None else opened(options.static)
+    series = verified(prediction, truth, {key: opened(path) for key, path in references.items()}, name, static)
+    if static is not None and series.altitude is None and series.land is None:
+        raise InputError(
+            f"{options.static} has no field that is named as an altitude or a share of land, but "
+            f"{', '.join(map(str, static)) or 'none'}: rename one, such as to surface_altitude or land_area_fraction."
+        )
+    if options.windows and not options.above:
+        raise InputError("`--windows` are those of the fractions skill score of thresholds: add `--above`.")
+    result = verify(series, options.above, windows=options.windows, sal=options.sal)
     if options.table:
         write_bytes(options.table, csv_of(result.rows()).encode())
     if options.maps:
@@ -66,7 +87,8 @@ def run(options: argparse.Namespace) -> None:
         for path in filter(None, (options.table, options.maps)):
             say(f"Wrote {path}.")
     results = [Result(each, 0, scores.pooled, series.units or "1") for each, scores in result.scores.items()]
-    settings = {"input": options.input, "truth": options.truth, "against": references, "above": options.above}
+    settings = {"input": options.input, "truth": options.truth, "against": references, "above": options.above,
+                "static": options.static, "windows": options.windows, "sal": options.sal}  # fmt: skip
     write(document(options.command, settings, results, **result.to_dict()), options.json)
 
 

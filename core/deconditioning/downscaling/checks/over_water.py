@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from deconditioning.fields.grids.roles import is_among, orography_of
+from deconditioning.fields.grids.roles import LAND, is_among, orography_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.wording import number
 
-#: Names of land masks, as files have them; `_SEA` are masks of the other sign.
-_LAND = ("land_binary_mask", "land_area_fraction", "landmask", "land_mask", "landfrac", "land", "lsm", "sftlf")
+#: Names of masks of the other sign than those of land.
 _SEA = ("sea_area_fraction", "sea_binary_mask", "seamask", "sea_mask", "sftof")
 #: Quantiles of the orography over water that are compared, the least reported difference in metres and the least share
 #: of land's sd.
@@ -23,7 +22,7 @@ def over_water(problem: DownscalingProblem) -> tuple[str, float] | None:
     """
     names = problem.spec.covariates
     orography = orography_of(names)
-    mask = next((name for name in names if is_among(name, (*_LAND, *_SEA))), None)
+    mask = next((name for name in names if is_among(name, (*LAND, *_SEA))), None)
     if orography is None or mask is None:
         return None
     height, land = _physical(problem, orography), _physical(problem, mask)

@@ -34,6 +34,8 @@ NAMES = {
 
 #: Names of orography, as files have them.
 _OROGRAPHY = ("orog", "surface_altitude", "elevation", "elev", "dem", "topo", "altitude", "terrain", "hgt", "zsurf")
+#: Names of land masks and shares of land, as files have them.
+LAND = ("land_binary_mask", "land_area_fraction", "landmask", "land_mask", "landfrac", "land", "lsm", "sftlf")
 
 #: How standard names of latitudes begin that are those of something else than cells.
 _OTHER_PLACES = ("platform_", "deployment_", "cloud_", "geographic_")

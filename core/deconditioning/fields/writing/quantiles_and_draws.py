@@ -40,7 +40,8 @@ def with_quantiles(
 def with_exceedance(
     dataset: "xr.Dataset", problem: DownscalingProblem, chances: Mapping[float, np.ndarray]
 ) -> "xr.Dataset":  # fmt: skip
-    """The dataset with ``exceedance`` (T, H, W), the probability that a pixel's own value exceeds each ``threshold``.
+    """The dataset with ``exceedance`` (threshold, …), the probability that a pixel's own value exceeds each
+    ``threshold``, along the dimensions of ``mean``.
 
     They are given by their thresholds in the target's units.
     """
@@ -83,8 +84,8 @@ def _along(
         raise InputError(
             f"The target's file already has a coordinate `{dim}`, a name that {name} would need: rename it."
         )
-    dims, grid_attributes = fine_dimensions(problem)
+    _, grid_attributes = fine_dimensions(problem)
     words = Words(problem.long_name, problem.standard_name, problem.units)
     attributes = words.value(long_name, comment=comment, cell_methods=methods_of(problem.origin))
     result = dataset.assign_coords({dim: ((dim,), line, about)})
-    return result.assign({name: ((dim, *dims), values, {**attributes, **grid_attributes})})
+    return result.assign({name: ((dim, *dataset["mean"].dims), values, {**attributes, **grid_attributes})})

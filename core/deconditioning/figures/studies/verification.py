@@ -91,6 +91,42 @@ def spread_skill_plot(
     return {"data": traces, "layout": picture}
 
 
+def quantile_plot(
+    tables: Mapping[str, np.ndarray], *, units: str, names: Mapping[str, str], height: int = 320, dark: bool = False
+) -> Figure:
+    """Quantiles of all predicted values against those of the truth, by prediction: (q, 3) of level, quantile of the
+    truth and of the prediction. Tails, the lowest and highest twentieth, have marks; the diagonal is ideal.
+    """
+    labels = tuple(
+        f"{words} ({units})" if units else words for words in ("Quantile of the truth", "Quantile of the prediction")
+    )
+    picture = frame("Quantiles of all values", (labels[0], labels[1]), height, dark)
+    values = np.concatenate([table[:, 1:].ravel() for table in tables.values()])
+    low, high = float(values.min()), float(values.max())
+    room = 0.04 * (high - low or 1.0)
+    for side in ("xaxis", "yaxis"):
+        picture[side] |= {"range": [low - room, high + room]}
+    traces = [_diagonal(high + room, dark, low - room)]
+    for key, (level, truth, predicted) in ((key, table.T) for key, table in tables.items()):
+        colour = model_colour(key, dark)
+        curve = line(truth, predicted, names.get(key, model_name(key)), colour, "solid", 1.6)
+        sizes = np.where((level < 0.05) | (level > 0.95), 6, 0).tolist()
+        words = [f"{number(100 * each)} %" for each in level]
+        hover = "%{customdata}: truth %{x:.4~r}, predicted %{y:.4~r}"
+        traces.append(curve | {"mode": "lines+markers", "marker": {"size": sizes, "color": colour},
+                               "customdata": words, "hovertemplate": hover})  # fmt: skip
+    ends = ", ".join(
+        f"{names.get(key, model_name(key))} {number(table[0, 2])} to {number(table[-1, 2])}"
+        for key, table in tables.items()
+    )
+    truth = next(iter(tables.values()))
+    picture["meta"]["alt"] = (
+        f"Quantiles from {number(100 * truth[0, 0])} % to {number(100 * truth[-1, 0])} %: truth {number(truth[0, 1])} "
+        f"to {number(truth[-1, 1])}, {ends}."
+    )
+    return {"data": traces, "layout": picture}
+
+
 def scores_in_time(
     at: np.ndarray | Sequence[str], scores: Mapping[str, np.ndarray], *, title: str, labels: tuple[str, str],
     names: Mapping[str, str], height: int = 300, dark: bool = False,
@@ -113,7 +149,7 @@ def scores_in_time(
     return {"data": traces, "layout": picture}
 
 
-def _diagonal(top: float, dark: bool) -> dict[str, Any]:
+def _diagonal(top: float, dark: bool, foot: float = 0.0) -> dict[str, Any]:
     rule = {"color": hue("grey", dark), "width": 1, "dash": "dot"}
-    return {"type": "scatter", "mode": "lines", "x": [0, top], "y": [0, top], "line": rule, "hoverinfo": "skip",
+    return {"type": "scatter", "mode": "lines", "x": [foot, top], "y": [foot, top], "line": rule, "hoverinfo": "skip",
             "showlegend": False, "name": "ideal"}  # fmt: skip
