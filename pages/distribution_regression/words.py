@@ -28,8 +28,9 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
             else f"more than that of *{model_name(best)}* on this draw"
         )
         lead(
-            "Simulated subjects, each with many measurements x and one outcome. How much does a measurement at x add "
-            "to the outcome? The estimate, a Gaussian process, is the solid line with the band. "
+            "Simulated subjects, each with many measurements x, such as a day of activity counts, and one outcome, "
+            "such as age. How much does a measurement at x add to the outcome? The estimate, a Gaussian process, is "
+            "the solid line with the band. "
             f"{_in_band(result)} Its posterior risk, a mean squared error, is **{risks['gpdr']:.4f}**, {verb}."
         )
         return

@@ -135,7 +135,8 @@ def _sentence(method: str, line_fit: LineFit, scores: dict[str, float]) -> None:
         record_numbers(evidence=line_fit.evidence)
     title = f"{TITLES[method][0].lower()}{TITLES[method][1:]}"
     lead(
-        f"**Known**: pairs (x, y) and, at other y, pairs (y, z). **Unknown**: the function z = f(x). The {title} "
+        f"**Known**: pairs (x, y) and, at other y, pairs (y, z), such as altitude x, pressure y and temperature z. "
+        f"**Unknown**: the function z = f(x). The {title} "
         f"recovers f with RMSE **{scores['rmse']:.3f}**; its band of ±2 sd {_covers(scores['coverage_2sd'])}. The log "
         f"evidence is **{signed(line_fit.evidence, 1)}**."
     )

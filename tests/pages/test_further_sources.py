@@ -293,7 +293,6 @@ def test_numbers_of_stations_beside_a_mediator_are_those_of_the_command(open_pag
     first = re.findall(r"<tr.*?</tr>", table.split("<tbody>")[1], re.S)[0]
     assert number(said["scored"]["rmse"], 3) in first and number(said["scored"]["crps"], 3) in first
     assert "is added to every row" in table and "without the offset" not in table
-    shares = re.findall(r"leave: \*\*(.*?) %\*\* of the map's prior variance, the cells \*\*(.*?) %\*\*", shown)
-    expected = said["explained"]["stations"], said["explained"]["cells"]
-    assert shares == [(number(100 * expected[0], 2), number(100 * expected[1], 3))]
+    share = said["explained"]["stations"] / (1 - said["explained"]["cells"])
+    assert re.findall(r"stations explain \*\*(.*?) %\*\*", shown) == [number(100 * share, 2)]
     assert f"targets is {number(result['diagnostics']['log_evidence'], 4)}" in shown

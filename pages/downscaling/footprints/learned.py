@@ -141,9 +141,8 @@ def _learned(problem: DownscalingProblem, summary: Mapping[str, Any], units: str
         f"The stations read **{plus_minus(abs(offset), summary['offset_sd'])} {units}** {than} than the cells (learned "
         "offset and its sd).",
         f"A station typically differs from {what} by **{number(summary['representativeness'], 2)} {units}** (τ).",
-        f"The stations explain **{number(100 * stations / max(1 - cells, 1e-12), 2)} %** of the variance that the "
-        f"cells leave: **{number(100 * stations, 2)} %** of the map's prior variance, the cells "
-        f"**{number(100 * cells, 3)} %**.",
+        f"Of the variance that the cells leave unexplained, the stations explain "
+        f"**{number(100 * stations / max(1 - cells, 1e-12), 2)} %**.",
     ]
     if "per_100_m" in summary:
         change = f"{plus_minus(summary['per_100_m'], summary['per_100_m_sd'])} {units}"
