@@ -116,7 +116,7 @@ def _draw(result: Followed, system: RotationSystem, every: bool, step: int, abov
         limits=(-limit, limit), labels=("position, first coordinate", "position, second coordinate"), track=track,
         names=words.NAMES, signs=every, height=_HEIGHT, dark=is_dark(),
     )  # fmt: skip
-    left, right = above.columns([5, 6])  # the picture is square
+    left, right = above.columns([4, 3])  # the picture is square, its legend below it has three columns
     with left:
         plotly_live(figure, "f-plane")
     with right:

@@ -8,7 +8,7 @@ from tests.browser.steps import fits
 from tests.waiting import wait_for, wait_for_value
 
 #: Pixels: the title with its question and the tools, what stands above the first picture, also on a phone.
-HEADER, ABOVE, ABOVE_ON_PHONE = 100, 320, 560
+HEADER, ABOVE, ABOVE_ON_PHONE = 100, 320, 585
 BOXES = """() => {
   const box = element => { const { top, bottom } = element.getBoundingClientRect(); return [top, bottom]; };
   const boxes = selector => [...document.querySelectorAll(selector)].filter(e => e.checkVisibility()).map(box);

@@ -242,7 +242,7 @@ SLOW_PLOTLY = """() => {
     window.counts[dataset.key] = (window.counts[dataset.key] || 0) + 1;
   })).observe(document.body, { subtree: true, attributes: true, attributeFilter: ['data-revision'] });
 }"""
-EMBEDDINGS = "/embeddings?e-layout=50+%C3%97+3"
+EMBEDDINGS = "/embeddings?e-layout=50+%C3%97+3&e-lam=0.01"
 OTHERS = {"e-standard", "e-shrinkage", "e-slice"}
 
 

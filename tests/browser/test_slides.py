@@ -69,7 +69,7 @@ def test_a_study_is_walked_by_keyboard_and_the_same_in_a_file(new_page: Callable
     assert drawn == lines_on(page, ".live-chart[data-key=s-here] .live-plot")
     page.keyboard.press("Escape")
     expect(page.locator("dialog[open]")).to_have_count(0)
-    expect(page.get_by_role("button", name="Present")).to_be_focused()
+    expect(page.get_by_role("button", name="Present", exact=True)).to_be_focused()
     page.keyboard.press("p")
     expect(deck).to_have_attribute("data-slide", "question")
     assert not page.errors
