@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
           "December")  # fmt: skip
+#: Season → its months.
+SEASONS = {"DJF": (12, 1, 2), "MAM": (3, 4, 5), "JJA": (6, 7, 8), "SON": (9, 10, 11)}
 #: A date as CDO writes it into numbers, 20010714.25, by its units.
 _AS_NUMBER = re.compile(r"days? as %Y%m%d(\.%f)?")
 _MONTHS = re.compile(r"months? since (\d{1,4})-(\d{1,2})-(\d{1,2})(?:[T ]+(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.0*)?)?)?"

@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deconditioning.errors import InputError
-from deconditioning.fields.times import MONTHS
+from deconditioning.fields.times import MONTHS, SEASONS
 from deconditioning.period.correlation import TimeCorrelation, days_of
 from deconditioning.period.joint import linked_errors
 from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series
+from deconditioning.verification.indices import longest
 
 #: What may be asked for; most of those with a value have a threshold.
 _WORDS = ("mean", "month", "season", "max", "min", "change", "trend", "above=VALUE", "below=VALUE", "spell_above=VALUE",
          "spell_below=VALUE", "degree_days_above=VALUE", "degree_days_below=VALUE", "return=YEARS")  # fmt: skip
 #: Ends of the central 90 % interval.
 _LOW, _HIGH = 0.05, 0.95
-_SEASONS = {"DJF": (12, 1, 2), "MAM": (3, 4, 5), "JJA": (6, 7, 8), "SON": (9, 10, 11)}
 _DAYS_A_YEAR = 365.2425
 #: Years whose largest values give return levels, at least; share of the times of the fullest year that a year has.
 _FEWEST_YEARS, _WHOLE_YEAR = 5, 0.9
@@ -140,22 +140,13 @@ def _beyond(word: str, series: Series) -> Statistic:
                          lambda f: (sign * (f - limit) > 0).sum(0, dtype=float)[None])  # fmt: skip
     if kind == "spell":
         return Statistic(f"spell_{side}_{key}", f"longest run of times with {named}", "1", ("",),
-                         lambda f: _longest_run(sign * (f - limit) > 0)[None])  # fmt: skip
+                         lambda f: longest(sign * (f - limit) > 0)[None])  # fmt: skip
     if kind == "degree_days" and len(series) > 1:
         _check_dates(series, "sum over days")
         step = float(np.median(np.diff(days_of(series.dates))))
         return Statistic(f"{name}_{key}", f"sum over days of {named}", f"{units} day", ("",),
                          lambda f: step * np.maximum(sign * (f - limit), 0).sum(0)[None])  # fmt: skip
     raise InputError(f"The statistic '{word}' is unknown: choose among {', '.join(_WORDS)}.")
-
-
-def _longest_run(hits: np.ndarray) -> np.ndarray:
-    """(P,) length of the longest run of True along the first axis of (T, P)."""
-    now = longest = np.zeros(hits.shape[1])
-    for row in hits:
-        now = (now + 1) * row
-        longest = np.maximum(longest, now)
-    return longest
 
 
 def _return_level(word: str, value: str, series: Series) -> Statistic:
@@ -192,7 +183,7 @@ def _grouped(kind: str, series: Series) -> Statistic:
     """Means of the months or seasons that occur."""
     _check_dates(series, f"mean of a {kind}")
     months = np.array([int(label[5:7]) for label in series.labels])
-    sets = {name: (number + 1,) for number, name in enumerate(MONTHS)} if kind == "month" else _SEASONS
+    sets = {name: (number + 1,) for number, name in enumerate(MONTHS)} if kind == "month" else SEASONS
     rows = {name: np.flatnonzero(np.isin(months, chosen)) for name, chosen in sets.items()}
     rows = {name: chosen for name, chosen in rows.items() if len(chosen)}
     return Statistic(

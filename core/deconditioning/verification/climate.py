@@ -12,7 +12,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from deconditioning.errors import InputError
-from deconditioning.verification.indices import SEASONS, Kind, correlation, in_index_units, indices_of
+from deconditioning.fields.times import SEASONS
+from deconditioning.verification.indices import Index, Kind, correlation, in_index_units, indices_of
 from deconditioning.verification.series import Verified
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class ClimateScore:
 
     Parameters
     ----------
-    truth, predicted : the index; None for a diagnostic, whose value is ``bias``'s place, ``value``.
+    truth, predicted : the index; None for a diagnostic.
     bias, absolute_bias : mean of the differences prediction − truth, and of their sizes.
     ratio : mean of the ratios prediction / truth where the truth is not 0.
     value : RMSE, RALSD (dB), Wasserstein distances; None for an index.
@@ -69,6 +70,13 @@ class Days:
             raise InputError(f"Climate indices need daily values, and the series has {found}: average it to days.")
         return cls(year, month)
 
+    @property
+    def seasons(self) -> dict[str, Bool[np.ndarray, " t"]]:
+        """ "year" and the seasons that have days → whether each time is in it."""
+        months = {"year": tuple(range(1, 13)), **SEASONS}
+        there = {name: np.isin(self.month, chosen) for name, chosen in months.items()}
+        return {name: days for name, days in there.items() if days.any()}
+
 
 def climate_scores(series: Verified, days: Days, kind: Kind) -> list[ClimateScore]:
     """All indices and diagnostics of every prediction, and of its joint draws if there are any: indices of the draws
@@ -78,12 +86,11 @@ def climate_scores(series: Verified, days: Days, kind: Kind) -> list[ClimateScor
     and over the days; ``wasserstein``, the distance between the distributions of all values, and
     ``wasserstein_pixel``, the mean over the pixels of that over the days. Source: CORDEX ML-Bench; Harris et al. 2022.
     """
-    seasons = {name: np.isin(days.month, months) for name, months in SEASONS.items()}
-    seasons = {name: there for name, there in seasons.items() if there.any()}
-    sums = {name: _Season(kind, days.year[there]) for name, there in seasons.items()}
-    for values, chosen in _blocks(series, _width(series)):
+    seasons, (_, units) = days.seasons, in_index_units(np.zeros(1), series.units, kind)
+    sums = {name: _Season(indices_of(kind), days.year[there], units) for name, there in seasons.items()}
+    for values, chosen in _blocks(series, _width(series), kind):
         for name, there in seasons.items():
-            sums[name].add({key: each[:, there] for key, each in values.items()}, series.units, chosen)
+            sums[name].add({key: each[:, there] for key, each in values.items()}, chosen)
     _add_spectra(series, kind, [(seasons[name], each) for name, each in sums.items()])
     return [score for name, each in sums.items() for score in each.scores(name)]
 
@@ -97,7 +104,7 @@ def correlation_scores(
     """
     if len(one) != len(other) or one.area.shape != other.area.shape:
         raise InputError("The two predictions have different times or pixels: give two variables of one run.")
-    seasons = {name: np.isin(days.month, months) for name, months in SEASONS.items()}
+    seasons = days.seasons
     fields: dict[tuple[str, str], list[np.ndarray]] = {}
     wide = min(_width(one), _width(other))
     for (first, _), (second, _) in zip(_blocks(one, wide), _blocks(other, wide), strict=True):
@@ -117,26 +124,24 @@ def correlation_scores(
 class _Season:
     """What the days of a season add up to, some pixels after the others."""
 
-    def __init__(self, kind: Kind, year: Int[np.ndarray, " s"]) -> None:
-        self.kind, self.year, self.units = kind, year, ""
+    def __init__(self, indices: tuple[Index, ...], year: Int[np.ndarray, " s"], units: str) -> None:
+        self.indices, self.year, self.units = indices, year, units
         self.fields: dict[str, dict[str, list[np.ndarray]]] = {}
         self.squares: dict[str, np.ndarray] = {}
         self.distances: dict[str, list[np.ndarray]] = {}
         self.sample: dict[str, list[np.ndarray]] = {}
         self.power: dict[str, np.ndarray] = {}
 
-    def add(self, given: dict[str, np.ndarray], units: str, chosen: Int[np.ndarray, " c"]) -> None:
+    def add(self, values: dict[str, np.ndarray], chosen: Int[np.ndarray, " c"]) -> None:
         """Count some pixels: values (M, S, n) by name, and which of the pixels are in the sample."""
-        values = {}
-        for name, members in given.items():
-            values[name], self.units = in_index_units(members, units, self.kind)
+        for name, members in values.items():
             rows = self.fields.setdefault(name, {})
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # pixels without a value
-                for index in indices_of(self.kind):
-                    each = np.mean([index.of(member, self.year) for member in values[name]], axis=0)
+                for index in self.indices:
+                    each = np.mean([index.of(member, self.year) for member in members], axis=0)
                     rows.setdefault(index.name, []).append(each)
-            self.sample.setdefault(name, []).append(values[name][..., chosen].ravel())
+            self.sample.setdefault(name, []).append(members[..., chosen].ravel())
         truth = values.pop(_TRUTH)
         for name, members in values.items():
             error = (members - truth)[np.isfinite(members - truth)]
@@ -145,7 +150,7 @@ class _Season:
 
     def scores(self, season: str) -> list[ClimateScore]:
         """Of every prediction, all its indices and diagnostics."""
-        units = {index.name: index.units or self.units for index in indices_of(self.kind)}
+        units = {index.name: index.units or self.units for index in self.indices}
         truth, result = {key: np.concatenate(parts) for key, parts in self.fields[_TRUTH].items()}, []
         for name, (total, count) in self.squares.items():
             for key, parts in self.fields[name].items():
@@ -181,10 +186,10 @@ def _width(series: Verified) -> int:
 
 
 def _blocks(
-    series: Verified, wide: int
+    series: Verified, wide: int, kind: Kind = "other"
 ) -> Iterator[tuple[dict[str, Float[np.ndarray, "m t n"]], Int[np.ndarray, " c"]]]:
     """Values of ``wide`` pixels after the others at all times: truth and predictions with one member, draws with D; and
-    which of these pixels are in the sample for the distributions.
+    which of these pixels are in the sample for the distributions. In the units of the ``kind``'s indices.
     """
     size = series.area.size
     picked = np.random.default_rng(0).permutation(size)[: max(1, _SAMPLE // len(series))]
@@ -192,19 +197,19 @@ def _blocks(
         part = slice(first, min(first + wide, size))
         rows: dict[str, list[np.ndarray]] = {}
         for time in range(len(series)):
-            for name, field in _fields_at(series, time).items():
+            for name, field in _fields_at(series, time, kind).items():
                 rows.setdefault(name, []).append(field.reshape(len(field), -1)[:, part])
         chosen = np.sort(picked[(picked >= part.start) & (picked < part.stop)]) - first
         yield {name: np.stack(each, axis=1) for name, each in rows.items()}, chosen
 
 
-def _fields_at(series: Verified, time: int) -> dict[str, Float[np.ndarray, "m h w"]]:
-    """Truth, predictions and draws of a time, by name."""
+def _fields_at(series: Verified, time: int, kind: Kind) -> dict[str, Float[np.ndarray, "m h w"]]:
+    """Truth, predictions and draws of a time, by name, in the units of the ``kind``'s indices."""
     fields = {_TRUTH: np.asarray(series.truth[time], dtype=float)[None]}
     fields |= {name: each.at(time)[0][None] for name, each in series.forecasts.items()}
     if series.draws is not None:
-        fields[f"draws of {next(iter(series.forecasts))}"] = np.asarray(series.draws(time), dtype=float)
-    return fields
+        fields[series.draws_name] = np.asarray(series.draws(time), dtype=float)
+    return {name: in_index_units(each, series.units, kind)[0] for name, each in fields.items()}
 
 
 def _add_spectra(series: Verified, kind: Kind, seasons: list[tuple[Bool[np.ndarray, " t"], _Season]]) -> None:
@@ -214,9 +219,8 @@ def _add_spectra(series: Verified, kind: Kind, seasons: list[tuple[Bool[np.ndarr
     ring = np.hypot(rows - centre[0], columns - centre[1]).astype(int).ravel()
     count = np.maximum(np.bincount(ring), 1)
     for time in range(len(series)):
-        for name, fields in _fields_at(series, time).items():
-            values = np.nan_to_num(in_index_units(fields, series.units, kind)[0])
-            power = np.abs(np.fft.fftshift(np.fft.fft2(values), axes=(-2, -1))) ** 2
+        for name, fields in _fields_at(series, time, kind).items():
+            power = np.abs(np.fft.fftshift(np.fft.fft2(np.nan_to_num(fields)), axes=(-2, -1))) ** 2
             rings = np.bincount(ring, power.mean(axis=0).ravel()) / count
             for there, sums in seasons:
                 if there[time]:

@@ -13,13 +13,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from deconditioning.errors import InputError
-from deconditioning.fields.units import convert, read_unit
+from deconditioning.fields.units import convert, is_temperature, read_unit
 
 Kind = Literal["temperature", "precipitation", "other"]
-#: Season → its months; all days first.
-SEASONS: dict[str, tuple[int, ...]] = {
-    "year": tuple(range(1, 13)), "DJF": (12, 1, 2), "MAM": (3, 4, 5), "JJA": (6, 7, 8), "SON": (9, 10, 11)
-}  # fmt: skip
 #: K above which a day is a summer day, K below which a day has frost, mm from which a day is wet.
 _SUMMER, _FROST, _WET = 300.0, 273.15, 1.0
 _SECONDS_A_DAY = 86400.0
@@ -42,12 +38,11 @@ class Index:
 
 def kind_of(units: str, names: str) -> Kind:
     """Whether values in these units are temperatures or precipitation, by its ``names`` (standard, long and short)."""
-    unit = read_unit(units)
-    if unit is not None and unit.quantity == "kelvin":
+    if is_temperature(units):
         return "temperature"
     words = ("precipitation", "rainfall", "rain")
     wet = any(word in names.lower() for word in words) or bool({"pr", "tp"} & set(names.lower().split()))
-    return "precipitation" if wet and unit is not None else "other"
+    return "precipitation" if wet and read_unit(units) is not None else "other"
 
 
 def in_index_units(values: np.ndarray, units: str, kind: Kind) -> tuple[np.ndarray, str]:

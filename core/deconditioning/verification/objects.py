@@ -60,7 +60,7 @@ def rain_objects(series: Verified) -> dict[str, Objects]:
 
     Source: Wernli, Paulat, Hagen and Frei 2008, *Monthly Weather Review* 136.
     """
-    place, draws = _places(series), f"draws of {next(iter(series.forecasts))}"
+    place, draws = _places(series), series.draws_name
     rows: dict[str, list[np.ndarray]] = {}
     for time, (truth, weights, predictions) in enumerate(series.times()):
         there = weights > 0

@@ -40,7 +40,7 @@ class Verification:
             _row(name, score, value) for name, each in self.scores.items() for score, value in each.pooled.items()
         ]
         if self.drawn is not None:
-            draws = f"draws of {next(iter(self.scores))}"
+            draws = self.verified.draws_name
             result += [_row(draws, score, value) for score, value in self.drawn.pooled.items()]
         for name, scores in self.events.items():
             for event in scores:

@@ -88,6 +88,11 @@ class Verified:
     def __len__(self) -> int:
         return len(self.truth)
 
+    @property
+    def draws_name(self) -> str:
+        """What the scores of the draws are called."""
+        return f"draws of {next(iter(self.forecasts))}"
+
     def times(self) -> Iterator[tuple[Float[np.ndarray, "h w"], Float[np.ndarray, "h w"], dict[str, Predictive]]]:
         """Truth, weights and predictions of each time; pixels that lack any of the values have the weight 0."""
         for time in range(len(self)):

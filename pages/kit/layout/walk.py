@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from deconditioning.wording import number
 from pages.kit.pages import FOLDER
@@ -42,9 +44,15 @@ def result() -> str:
     return _figures(_STEPS[2:], "walk still", "Maps of the worked example")
 
 
+@cache
+def _known() -> dict[str, Any]:
+    """Ends of the maps' scales, and how good the map is."""
+    return json.loads(_KNOWN.read_text(encoding="utf-8"))
+
+
 def scores() -> str:
     """How good the worked example's map is, in a sentence."""
-    found = json.loads(_KNOWN.read_text(encoding="utf-8"))["scores"]
+    found = _known()["scores"]
     ours, bilinear = number(found["rmse"], 2), number(found["bilinear"], 2)
     return (
         f"Compared with the true field, which the model never saw, the RMSE of the estimate is **{ours} K**; that of "
@@ -54,7 +62,7 @@ def scores() -> str:
 
 
 def _figures(steps: Sequence[tuple[str, str, str | None, str]], kind: str, label: str) -> str:
-    figures, scales = [], json.loads(_KNOWN.read_text(encoding="utf-8"))["scales"]
+    figures, scales = [], _known()["scales"]
     for index, (title, words, picture, alt) in enumerate(steps):
         inside = f'<img src="app/static/walk/{picture}.png" alt="{alt}">' if picture else f"<pre>{_BREAKABLE}</pre>"
         if picture:
