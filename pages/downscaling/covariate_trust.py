@@ -11,7 +11,6 @@ from deconditioning.kernels.spec import KernelSpec
 from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import number
 from pages.kit.controls.settings import control
-from pages.kit.record import page_record
 
 _SCALES: WeakKeyDictionary[DownscalingProblem, dict[str, TrustScale | None]] = WeakKeyDictionary()
 
@@ -22,8 +21,8 @@ def trust_slider(problem: DownscalingProblem, start: ModelSpec, kernel: KernelSp
     scale = _scale_of(problem, start)
     if scale is None:
         return kernel
-    ends = {} if page_record().shows_all else {"shown": (scale.factors[0], 1.0)}
-    chosen = control(SliderSettings.trust, stops=scale.stops(), reads=_as_share_kept(scale), **ends)
+    shown = scale.factors[0], 1.0  # an earlier address may ask for more
+    chosen = control(SliderSettings.trust, stops=scale.stops(), reads=_as_share_kept(scale), shown=shown)
     return trusted(kernel, problem.spec.covariates, chosen)
 
 

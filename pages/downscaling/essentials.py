@@ -13,6 +13,8 @@ from pages.kit.controls.essential import Essential
 from pages.kit.controls.settings import essentials
 
 _NOISE = DownscaleSettings.noise.inner
+#: Units of quantities without one.
+_NO_UNITS = ("", "1")
 ESSENTIALS = {
     "data": Essential("Which field", "Measured or simulated fields, or your own file."),
     **essentials(CellSettings, SliderSettings),
@@ -38,6 +40,28 @@ def in_kilometres(problem: DownscalingProblem) -> Callable[[float], str]:
 def as_noise_sd(problem: DownscalingProblem) -> Callable[[float], str]:
     """How a noise variance of the standardised targets reads: its sd in the target's units."""
     return lambda variance: f"{number(problem.target_sd * variance**0.5, 2)} {problem.units}".strip()
+
+
+def as_variance(problem: DownscalingProblem) -> Callable[[float], str]:
+    """How a prior variance of the standardised targets reads: the square of its sd in the target's units."""
+    if not problem.units:
+        return three_digits
+    return lambda variance: f"({number(problem.target_sd * variance**0.5, 3)} {problem.units})²"
+
+
+def along(problem: DownscalingProblem, column: str) -> Callable[[float], str]:
+    """How a lengthscale along a covariate reads: in the covariate's units, or in its sds where it has none."""
+    units = problem.covariates[column].units if column in problem.covariates else ""
+    scaling = problem.input_scaling
+    sd = scaling.scales[scaling.columns.index(column)].sd
+    if units in _NO_UNITS:
+        return lambda scale: f"{number(scale, 3)} sd"
+    return lambda scale: f"{number(sd * scale, 3)} {units}"
+
+
+def as_slope(problem: DownscalingProblem) -> Callable[[float], str]:
+    """How the prior sd of a slope along a covariate reads: the target's change over one sd of the covariate."""
+    return lambda slope: f"{number(problem.target_sd * slope, 3)} {problem.units} per sd".replace("  ", " ")
 
 
 def or_none(reads: Callable[[float], str], least: float) -> Callable[[float], str]:

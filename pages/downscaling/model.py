@@ -28,7 +28,10 @@ from deconditioning.settings.setting import Log, Setting
 from pages.downscaling.covariate_trust import trust_slider
 from pages.downscaling.data import Choice
 from pages.downscaling.essentials import (
+    along,
     as_noise_sd,
+    as_slope,
+    as_variance,
     in_kilometres,
     or_none,
     three_digits,
@@ -210,7 +213,7 @@ def hyperparameters(problem: DownscalingProblem, start: ModelSpec) -> ModelSpec:
         changes["regularisation"] = times_bags / bags
         if not problem.matched and (sentence := lost(model.name)):
             st.caption(f"Results on six fields (page Benchmarks): {sentence}")
-    changes["kernel"] = _kernel_sliders("k", start.kernel, shown=_in_kilometres(problem, start.kernel))
+    changes["kernel"] = _kernel_sliders("k", start.kernel, shown=_in_units(problem, start.kernel))
     _say_reach(problem, changes["kernel"])
     changes["kernel"] = trust_slider(problem, start, changes["kernel"])
     ends = {} if page_record().shows_all else {"shown": _NOISE}
@@ -254,20 +257,22 @@ def _say_reach(problem: DownscalingProblem, kernel: KernelSpec) -> None:
         st.caption(reach_sentence(first, sizes(problem)))
 
 
-def _in_kilometres(problem: DownscalingProblem, kernel: KernelSpec) -> _Ends:
-    """How lengthscales along the ground read; at the level Essential the slider of smoothness has nearer ends, the
-    opening value well inside."""
-    result: dict[str, dict[str, Any]] = {
-        slider_key("k", "l", index, i, j): {"reads": in_kilometres(problem)}
-        for index, term in enumerate(kernel.terms)
-        for i, factor in enumerate(term.factors)
-        if _is_of_place(problem, factor)
-        for j in range(len(factor.lengthscales))
-    }
-    if _SLIDERS.lengthscale.key in result and not page_record().shows_all:
-        (low, high), opening = sizes(problem).lengthscales(), kernel.terms[0].factors[0].lengthscales[0]
-        ends = min(low, opening / _BELOW), max(high, opening * _ABOVE)
-        result[_SLIDERS.lengthscale.key]["shown"] = ends
+def _in_units(problem: DownscalingProblem, kernel: KernelSpec) -> _Ends:
+    """How the sliders of k read, each in its own units; at the level Essential the slider of smoothness has nearer
+    ends, the opening value well inside."""
+    result: dict[str, dict[str, Any]] = {}
+    for index, term in enumerate(kernel.terms):
+        result[slider_key("k", "s", index)] = {"reads": as_variance(problem)}
+        for i, factor in enumerate(term.factors):
+            of_place = _is_of_place(problem, factor)
+            for j, column in enumerate(factor.columns[: len(factor.lengthscales)]):
+                slope = factor.kind.slopes_for_scales
+                reads = as_slope(problem) if slope else in_kilometres(problem) if of_place else along(problem, column)
+                result[slider_key("k", "l", index, i, j)] = {"reads": reads}
+    smooth, first = _SLIDERS.lengthscale.key, kernel.terms[0].factors[0]
+    if _is_of_place(problem, first) and not page_record().shows_all:
+        (low, high), opening = sizes(problem).lengthscales(), first.lengthscales[0]
+        result[smooth]["shown"] = min(low, opening / _BELOW), max(high, opening * _ABOVE)
     return result
 
 
@@ -279,7 +284,8 @@ def _kernel_sliders(prefix: str, kernel: KernelSpec, *, scales: bool = True, sho
         if (scales or index > 0) and not any(factor.kind.slopes_for_scales for factor in term.factors):
             symbol = "k" if prefix == "k" else "ℓ"
             what = f"{symbol}: {about}" if any(factor.lengthscales for factor in term.factors) else "the unknown mean"
-            scale = _slider(_SLIDERS.variance, f"Variance of {what}", slider_key(prefix, "s", index), term.scale)
+            key = slider_key(prefix, "s", index)
+            scale = _slider(_SLIDERS.variance, f"Variance of {what}", key, term.scale, **shown.get(key, {}))
         factors = tuple(_factor_sliders(prefix, (index, i), f, shown) for i, f in enumerate(term.factors))
         terms.append(Term(factors, scale))
     return KernelSpec(tuple(terms))

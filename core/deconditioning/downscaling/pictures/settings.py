@@ -12,7 +12,7 @@ class SliderSettings(Settings):
         plain_help="The lengthscale of the kernel's first term: how far apart two places can be and still have "
         "similar values.",
         help="How far apart two values can be and still be similar: along the ground in km, along a covariate in its "
-        "standard deviations.",
+        "units, or in its standard deviations where it has none.",
     )  # fmt: skip
     trust = Log(
         "Covariates' effect kept", 1.0, low=1e-3, high=1e1, address="trust", plain="How much the covariate is trusted",
@@ -22,9 +22,11 @@ class SliderSettings(Settings):
     )  # fmt: skip
     slope = Log(
         "Sd of the slope", 1.0, low=2e-2, high=5e1, address="l1",
-        help="Prior standard deviation of the slope of the field along this covariate, both in standard deviations.",
+        help="Prior standard deviation of the slope of the field along this covariate: of the field's change over one "
+        "standard deviation (sd) of the covariate.",
     )  # fmt: skip
     variance = Log(
         "Variance", 1.0, low=1e-3, high=1e3, address="s0",
-        help="Prior variance of this term of the kernel, as a multiple of the variance of all coarse values.",
+        help="Prior variance of this term of the kernel. The address has it as a multiple of the variance of all "
+        "coarse values.",
     )  # fmt: skip
