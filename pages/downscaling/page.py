@@ -135,7 +135,7 @@ def scores(
     with st.container():
         numbers.scores(choice.key, problem, spec, view)
     with stations:  # above, but its table of scores is no slide's
-        learned.show(problem, spec, view, numbers.interpolations(choice.key, problem))
+        learned.show(choice.key, problem, spec, view, numbers.interpolations(choice.key, problem))
     numbers.reliability(choice.key, problem, spec, view)
     with st.container():
         trust.show_assumptions(choice, problem, spec, view, checked)

@@ -30,7 +30,7 @@ SPREADS = 2
 #: Mean and sd (S,) of each value of a source as predicted from all other targets; None where they are not known.
 LeftOut = tuple[np.ndarray, np.ndarray] | None
 #: Symbol and size of the marks of a further source: values at points, Gaussian footprints, cells or regions.
-_SYMBOLS = {"points": ("diamond", 8), "soundings": ("circle", 5), "areas": ("square", 5)}
+_SYMBOLS = {"points": ("diamond", 9), "soundings": ("diamond", 7), "areas": ("square", 5)}
 #: Size of all marks on the mean map, which is to be seen between them.
 _SMALL = 5
 #: Share of the pixels within the limits of the error and the spread.

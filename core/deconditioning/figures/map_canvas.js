@@ -242,6 +242,7 @@ const halo = (pen, text, x, y) => {
 
 const MARKS = {
   x: r => new Path2D(`M${-r},${-r} L${r},${r} M${-r},${r} L${r},${-r}`),
+  diamond: r => new Path2D(`M0,${-r} L${r},0 L0,${r} L${-r},0 Z`),
   square: r => new Path2D(`M${-r},${-r} H${r} V${r} H${-r} Z`),
   star: r => new Path2D(`M${Array.from({ length: 10 }, (_, i) => [0.45 + 0.55 * (i % 2), Math.PI * (i + 0.5) / 5 + Math.PI / 5])
     .map(([part, at]) => `${(r * part * Math.sin(at + Math.PI / 10)).toFixed(2)},${(r * part * -Math.cos(at + Math.PI / 10)).toFixed(2)}`).join(' L')} Z`),

@@ -87,10 +87,10 @@ def calibration_sentence(levels: Sequence[float], shares: Sequence[float]) -> st
     off at some of them only, on which side it lies and its worst level.
 
     An interval is about right if a Gaussian one of the wanted coverage would be at most a fifth wider or narrower, as
-    for `RIGHT`: Φ⁻¹((1 + share)/2) / Φ⁻¹((1 + level)/2) is between 1/1.2 and 1.2. Levels below the least of `LEVELS`,
-    on whose intervals nothing rests, are not judged so: there a gap of a few points is a large ratio.
+    for `RIGHT`: Φ⁻¹((1 + share)/2) / Φ⁻¹((1 + level)/2) is between 1/1.2 and 1.2. Only `LEVELS` are judged so, as by
+    `Trust`, with which the sentence agrees.
     """
-    judged = np.asarray(levels) >= LEVELS[0]
+    judged = np.isclose(np.asarray(levels)[:, None], LEVELS).any(axis=1)
     wide, narrow = (off & judged for off in _clearly_off(levels, shares))
     gaps = np.asarray(shares) - np.asarray(levels)
     most = int(np.abs(gaps).argmax())

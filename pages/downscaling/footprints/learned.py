@@ -1,6 +1,8 @@
 """What was learned of stations, and the scores at stations that nothing saw."""
 
+import json
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -8,6 +10,8 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.downscaling.further_sources.report import left_out_values, source_report
+from deconditioning.downscaling.prediction import matched_data, predict
+from deconditioning.downscaling.warping.physical_map import physical_map
 from deconditioning.fields.footprints.station_data import SourceTargets
 from deconditioning.fields.grids.place import place_words
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -19,13 +23,19 @@ from pages.downscaling.distribution.view import View
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.controls.level import at_both_levels
-from pages.kit.layout.escaping import MISSING, cells, plain
+from pages.kit.layout.escaping import plain
+from pages.kit.layout.table import show_table
 from pages.kit.layout.theme import is_dark
 from pages.kit.record import page_record
-from pages.kit.runs.station_scores import station_scores, with_offset
+from pages.kit.runs.station_scores import FROM_CELLS, station_scores, with_offset
+
+#: Numbers of cells times pixels up to which the map from the cells alone takes no noticeable time.
+_FEW = 20_000_000
 
 
-def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Mapping[str, np.ndarray]) -> None:
+def show(
+    key: str, problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Mapping[str, np.ndarray]
+) -> None:
     """Offset, noise, shares and scores of the stations and of further sources; nothing where there are none."""
     if not problem.sources and problem.scored is None:
         return
@@ -37,7 +47,7 @@ def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Ma
             "appear with the exact maps."
         )
         return
-    fields = {spec.model.name: view.mean, **baselines}
+    fields = {spec.model.name: view.mean, **_from_the_cells(key, problem, spec), **baselines}
     report = source_report(problem, view.sources, fields, view.predictive)
     offset = report["targets"]["offset"] if "targets" in report and problem.warp is None else None
     if offset is not None and "scored" in report:
@@ -50,14 +60,36 @@ def show(problem: DownscalingProblem, spec: ModelSpec, view: View, baselines: Ma
         station_scores(spec.model.name, report["scored"], problem.units, offset)
 
 
+def _from_the_cells(key: str, problem: DownscalingProblem, spec: ModelSpec) -> dict[str, np.ndarray]:
+    """The map of the same model from the cells alone, where stations score it and it is cheap."""
+    few = problem.data.bags.count * len(problem.pixel) <= _FEW
+    if problem.scored is None or not problem.sources or not few or not spec.model.reads(problem.data):
+        return {}
+    text = json.dumps(spec.to_dict(), sort_keys=True)
+    return {FROM_CELLS: _mean_from_the_cells(key + text, problem, replace(spec, others=()))}
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _mean_from_the_cells(key: str, _problem: DownscalingProblem, _spec: ModelSpec) -> np.ndarray:
+    alone = replace(_problem, sources=())
+    found = predict(_spec, matched_data(alone, _spec), alone)
+    return physical_map(alone, found.parts, found.cells).mean
+
+
 def _verdict(report: Mapping[str, Any], offset: float, units: str) -> str:
-    """The error at stations that no method used, beside that of bilinear interpolation."""
-    scored, count = report["scored"], report["targets"]["count"]
-    other = with_offset(scored, "bilinear", offset)["rmse"] if "bilinear" in scored["rmse_of"] else None
-    beside = f"; that of bilinear interpolation with the same offset is {number(other, 3)} {units}" if other else ""
+    """The error at stations that no method used, beside those of the cells alone and of bilinear interpolation."""
+    scored, used = report["scored"], f"the {report['targets']['count']} stations"
+    others = {FROM_CELLS: "of the same model from the cells alone", "bilinear": "of bilinear interpolation"}
+    beside = " and ".join(
+        f"{number(with_offset(scored, name, offset)['rmse'] or 0.0, 3)} {units} {words}"
+        for name, words in others.items()
+        if name in scored["rmse_of"]
+    )
+    sources = " and ".join([*(each["name"] for each in report.get("sources", [])), used])
     return (
-        f"With the {count} stations used, the RMSE at the {scored['count']} stations that no method used is "
-        f"**{number(scored['rmse'], 3)} {units}**{beside}."
+        f"With {sources}, the RMSE at the {scored['count']} stations that no method used is "
+        f"**{number(scored['rmse'], 3)} {units}**"
+        + (f", beside {beside}, each with the same offset." if beside else ".")
     )
 
 
@@ -118,16 +150,16 @@ def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:
             "Values": each["count"],
             f"Offset from the cells ({units})": f"{plus_minus(each['offset'], each['offset_sd'])}",
             f"sd τ ({units})": number(each["representativeness"], 2),
-            "Explained after the cells (%)": number(100 * each["explained"] / max(1 - cells_alone, 1e-12), 2),
+            "Variance removed (%)": number(100 * each["explained"] / max(1 - cells_alone, 1e-12), 2),
             f"RMSE, left out ({units})": number(each["left_out"]["rmse"], 3) if "left_out" in each else None,
         }
         for each in every
     ]  # fmt: skip
-    st.dataframe(cells(rows), hide_index=True, width="stretch", placeholder=MISSING)
+    show_table(rows)
     st.caption(
-        f"The cells explain {number(100 * cells_alone, 3)} % of the map's prior variance; of the rest, each source "
-        "explains a further share in this order. τ is the sd by which a value differs from its pixel or from the mean "
-        "over its footprint. Left out: each value predicted from all other targets." + _near_the_middle(problem)
+        "Variance removed: of that which the cells leave, each source in this order a further share. τ is the sd by "
+        "which a value differs from its pixel or from the mean over its footprint. Left out: each value predicted from "
+        "all other targets." + _near_the_middle(problem)
     )
 
 
@@ -157,7 +189,7 @@ def _targets(
     units = plain(problem.units or "1")
     assert problem.stations is not None
     left = None if view.sources is None else left_out_values(problem, view.sources)[-1]  # stations are last
-    words, picture = st.columns([2, 3], gap="medium")
+    words, picture = st.columns([2, 3], gap="medium") if alone else reversed(st.columns([3, 2], gap="medium"))
     with words:
         if alone:
             st.markdown("\n".join(f"- {row}" for row in _learned(problem, summary, units)))
@@ -173,7 +205,7 @@ def _targets(
         figure = predicted_against_observed(observed, *left, model=spec.model.name, units=problem.units, dark=is_dark())
         plotly_live(figure, "stations-left-out", later=True)
         st.caption(
-            f"Each of the {summary['count']} stations predicted from all cells and all other stations: RMSE "
+            f"Each of the {summary['count']} stations predicted from all other targets: RMSE "
             f"{number(scores['rmse'])} {units}, bias {signed(scores['bias'], 2)} {units}; "
             f"{number(100 * scores['inside_95'], 2)} % of the 95 % intervals contain the measured value."
             + _near_the_middle(problem)

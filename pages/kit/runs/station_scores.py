@@ -8,6 +8,8 @@ from pages.kit.layout.score_table import score_table
 
 #: The row of the map without what all stations differ by.
 _MAP = "map"
+#: The row of the same model without stations and other further sources.
+FROM_CELLS = "cells alone"
 
 
 def with_offset(scored: Mapping[str, Any], name: str, offset: float) -> dict[str, float | None]:
@@ -35,4 +37,5 @@ def station_scores(model: str, scored: Mapping[str, Any], units: str, offset: fl
             caption += (
                 " Only the first row includes the learned offset of the stations: compare the others with each other."
             )
-    score_table(rows | maps, units=units, names={_MAP: "Posterior mean without the offset"}, caption=caption)
+    names = {_MAP: "Posterior mean without the offset", FROM_CELLS: "The same model, cells alone"}
+    score_table(rows | maps, units=units, names=names, caption=caption)

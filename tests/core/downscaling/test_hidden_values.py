@@ -141,7 +141,7 @@ def test_marks_say_value_error_and_what_all_others_predict(every: DownscalingPro
     marks = [trace for trace in traces if trace["mode"] == "markers"]
     assert [len(trace["hovertext"]) for trace in marks] == [*(len(each.row) for each in found.sources), 1]
     assert [trace["marker"].get("symbol", "circle") for trace in marks] == [
-        "square", "square", "circle", "circle", "x"
+        "square", "square", "diamond", "circle", "x"
     ]  # fmt: skip
     words = marks[2]["hovertext"][0]
     assert words.startswith("swath.csv: ") and "± 0.3; from all other targets" in words and "(value 3-1)" in words
