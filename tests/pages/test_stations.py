@@ -90,8 +90,8 @@ def test_the_example_opens_learned_and_says_what_the_command_line_does(open_page
     errors = alone.flat[problem.pixel[problem.scored.row]] - problem.scored.measured.value
     cells = np.sqrt(np.nanmean((errors + said["targets"]["offset"]) ** 2))
     assert (
-        f"{in_words(said['scored']['rmse'], 3)} K**, beside {in_words(cells, 3)} K of the same model from the cells alone and "
-        f"{in_words(bilinear, 3)} K of bilinear interpolation, each with the same offset"
+        f"{in_words(said['scored']['rmse'], 3)} K**, beside {in_words(cells, 3)} K of the same model from the "
+        f"cells alone and {in_words(bilinear, 3)} K of bilinear interpolation, each with the same offset"
     ) in words(page)
     (legend,) = [each.proto.body for each in page.get("html") if "used as targets" in each.proto.body]
     assert "50 stations used" in legend and "300 stations kept for testing" not in legend

@@ -461,5 +461,5 @@ const paintOver = (canvas, map, frame, width, height, ratio, theme) => {
   return pen;
 };
 
-return { readMap, readHeat, lattice, colourise, tableOf, channels, bytesOf, numbersOf, placeAt, valueAt, regionAt, middleAt, markAt, frameOf, paintPixels, paintOver, LEVELS };
+return { readMap, readHeat, lattice, colourise, tableOf, channels, bytesOf, numbersOf, placeAt, valueAt, regionAt, middleAt, markAt, frameOf, sized, plain, drawBar, drawWords, paintPixels, paintOver, LEVELS };
 })();

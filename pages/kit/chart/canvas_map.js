@@ -1,7 +1,7 @@
 // A map on the page: zoom and pan by wheel, drag, pinch and keys, the value under the pointer, its PNG. Maps of a group do
 // so together. Joined to map_canvas.js, which paints, and to plotly_live.js, which calls `beginMap` and `drawMap`.
 
-const { beginMap, drawMap, keepMap, repaint } = (() => {
+const { beginMap, drawMap, keepMap, repaint, makeTools, saveCanvas, SAVE_ICON, HOME_ICON } = (() => {
 const CLOSEST = 64, STILL_PX = 5, DOUBLE_MS = 230, SCROLLED_MS = 400;
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
@@ -241,24 +241,25 @@ const pictureOfMap = node => {
   return all;
 };
 
-const savePicture = node => pictureOfMap(node).toBlob(blob => {
-  const name = (node.chart.map.title || node.dataset.key).toLowerCase().replace(/[^\p{L}\d]+/gu, '-').replace(/^-|-$/g, '');
+const saveCanvas = (canvas, title) => canvas.toBlob(blob => {
+  const name = title.toLowerCase().replace(/[^\p{L}\d]+/gu, '-').replace(/^-|-$/g, '');
   const link = Object.assign(document.createElement('a'), { href: URL.createObjectURL(blob), download: `${name || 'map'}.png` });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }, 'image/png');
 
+const SAVE_ICON = 'M4 13v3h12v-3M10 4v8M6.5 8.5 10 12l3.5-3.5', HOME_ICON = 'M4 10 10 4.5 16 10M6 9v7h8V9';
 const TOOLS = [
-  ['Download the map as PNG', 'M4 13v3h12v-3M10 4v8M6.5 8.5 10 12l3.5-3.5', savePicture],
+  ['Download the map as PNG', SAVE_ICON, node => saveCanvas(pictureOfMap(node), node.chart.map.title || node.dataset.key)],
   ['Zoom in', 'M10 5v10M5 10h10', node => zoomMiddle(node, 1.5)],
   ['Zoom out', 'M5 10h10', node => zoomMiddle(node, 1 / 1.5)],
-  ['Reset the view', 'M4 10 10 4.5 16 10M6 9v7h8V9', node => showView(node, null)],
+  ['Reset the view', HOME_ICON, node => showView(node, null)],
 ];
 
-const makeTools = node => {
+const makeTools = (node, tools) => {
   const bar = document.createElement('div');
   bar.className = 'map-tools';
-  for (const [name, path, act] of TOOLS) {
+  for (const [name, path, act] of tools) {
     const button = Object.assign(document.createElement('button'), { type: 'button', title: name });
     button.setAttribute('aria-label', name);
     button.innerHTML = `<svg viewBox="0 0 20 20" aria-hidden="true"><path d="${path}"/></svg>`;
@@ -296,7 +297,7 @@ const beginMap = node => {
   }
   chart.box = Object.assign(document.createElement('i'), { className: 'map-box', hidden: true });
   plot.append(chart.box);
-  makeTools(node);
+  makeTools(node, TOOLS);
   listenToMap(node);
 };
 
@@ -320,5 +321,5 @@ const keepMap = node => {
   repaint(node, 'pixels');
 };
 
-return { beginMap, drawMap, keepMap, repaint };
+return { beginMap, drawMap, keepMap, repaint, makeTools, saveCanvas, SAVE_ICON, HOME_ICON };
 })();

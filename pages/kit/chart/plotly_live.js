@@ -1,5 +1,5 @@
 // A chart that lives as long as its place on the page: new data are drawn into the old picture, so zoom stays. Maps are
-// drawn on a canvas (canvas_map.js), everything else by plotly.
+// drawn on a canvas (canvas_map.js), so are points in space (canvas_space.js), everything else by plotly.
 
 const CHARTS = (window.__labCharts ??= new Map()); // group -> { members: Set of nodes, zoom: {x, y, revisions} | null }
 
@@ -73,13 +73,6 @@ const placedLegend = (layout, width, height) => {
   if (!legendBelow(layout, width)) return legend ? { legend, margin } : {};
   const t = headOf(layout), y = -Math.max(0.2, UNDER_TICKS / (height - t - margin.b));
   return { legend: { ...legend, ...BELOW, y }, margin: { ...margin, t } };
-};
-
-// A scene in space is seen from further away where the chart is upright, so that its axes' names stay inside.
-const FURTHER = 1.35;
-const placedCamera = (layout, width) => {
-  const eye = layout.scene?.camera?.eye;
-  if (eye && width < layout.height) for (const side of ['x', 'y', 'z']) eye[side] *= FURTHER;
 };
 
 // A picture for a lecture hall has larger words, thicker lines and more height where the window is a projector's.
@@ -188,8 +181,9 @@ const tellDrawn = (node, data, start) => {
 const drawOnCanvas = (node, data) => {
   if (!hasRoom(node)) return drawInRoom(drawOnCanvas, node, data);
   const { chart } = node, theme = themeOf(node), stamp = stampOf(data, theme), start = performance.now();
-  if (chart.stamp === stamp) return keepMap(node);
-  drawMap(node, readFigure(data.figure), data.pinned, theme);
+  if (chart.stamp === stamp) return chart.map && keepMap(node);
+  if (chart.engine === 'space') drawSpace(node, readFigure(data.figure), theme);
+  else drawMap(node, readFigure(data.figure), data.pinned, theme);
   chart.stamp = stamp;
   tellDrawn(node, data, start);
 };
@@ -215,7 +209,6 @@ const draw = (node, data) => {
   node.style.height = `${chart.size[1]}px`;
   [layout.width, layout.height] = chart.size;
   Object.assign(layout, placedLegend(layout, ...chart.size));
-  placedCamera(layout, layout.width);
   const start = performance.now();
   chart.silent = true;
   chart.config ??= config(node, P, data.config); // one object: another one makes plotly build the chart anew
@@ -274,10 +267,11 @@ const begin = (node, engine) => {
   }
   const plot = node.querySelector('.live-plot'), tip = node.querySelector('.live-tip');
   tip.hidden = true;
-  plot.setAttribute('role', engine === 'canvas' ? 'img' : 'figure');
+  plot.setAttribute('role', engine === 'plotly' ? 'figure' : 'img');
   node.chart = { plot, tip, engine, drawn: false, silent: false, size: [0, 0], ended: new AbortController() };
   Object.assign(node.dataset, { engine, role: engine === 'canvas' ? 'map' : 'chart' });
   if (engine === 'canvas') beginMap(node);
+  if (engine === 'space') beginSpace(node);
 };
 
 // A picture that was sent: what is drawn, and what it says to those who cannot see it.
@@ -285,7 +279,7 @@ const show = (node, data) => {
   const { chart } = node;
   chart.along = data.along;
   chart.plot.setAttribute('aria-label', data.alt);
-  (data.engine === 'canvas' ? drawOnCanvas : data.later && chart.drawn ? later : draw)(node, data);
+  (data.engine !== 'plotly' ? drawOnCanvas : data.later && chart.drawn ? later : draw)(node, data);
 };
 
 // Pictures of a slider that is dragged come past Streamlit (dragging.js). At each value the largest in sight is drawn; of
@@ -324,7 +318,7 @@ export default function (component) {
   takePoints(node, data.points, message => setTriggerValue('edits', message));
   node.dataset.key = data.key;
   if (!chart.drawn) node.style.height = `${heightFor({ ...data.box }, node.clientWidth)}px`;
-  const ready = data.engine === 'canvas' ? Promise.resolve() : plotly();
+  const ready = data.engine === 'plotly' ? plotly() : Promise.resolve();
   ready.then(() => show(node, data))
     .catch(problem => { chart.plot.textContent = String(problem.message); })
     .finally(() => { if (data.ahead && chart.ahead !== data.ahead) { chart.ahead = data.ahead; rest(); } });

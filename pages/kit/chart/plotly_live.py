@@ -1,7 +1,8 @@
 """A chart that keeps its zoom when its data change and reports where it was clicked; maps are drawn on a canvas.
 
-Maps of `deconditioning.figures.maps` go to canvas_map.js, all other figures to plotly; the browser fetches plotly for
-these only. Where the page is pinned as A, its curves stay as ghosts and its maps lie left of a divider (compare.js).
+Maps of `deconditioning.figures.maps` go to canvas_map.js, points in space to canvas_space.js, all other figures to
+plotly; the browser fetches plotly for these only. Where the page is pinned as A, its curves stay as ghosts and its maps
+lie left of a divider (compare.js).
 """
 
 import math
@@ -32,7 +33,7 @@ def _joined(*names: str) -> str:
 
 #: What Streamlit calls the chart's component.
 COMPONENT = "lab_plotly_live"
-_PARTS = ("compare.js", "points.js", "cells.js", "frames.js", "canvas_map.js", "plotly_live.js")
+_PARTS = ("compare.js", "points.js", "cells.js", "frames.js", "canvas_map.js", "canvas_space.js", "plotly_live.js")
 _CHART = st.components.v2.component(
     COMPONENT,
     html=_HTML,

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from deconditioning.figures.map_canvas import drawn_on_canvas
 
+Engine = Literal["plotly", "canvas", "space"]
 _BOX = {"height": 360, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
 
 
@@ -21,7 +22,7 @@ class Prepared:
     box: dict[str, Any]
     alt: str
     title: str = ""
-    engine: Literal["plotly", "canvas"] = "plotly"
+    engine: Engine = "plotly"
     finding: str = ""
     diagnostic: bool = False
 
@@ -37,7 +38,8 @@ def prepare(figure: Any) -> Prepared:
     box["meta"] = {"aspect": meta.get("aspect"), "legend": meta.get("legend"), "names": names}
     stamp = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
     title = (layout.get("title") or {}).get("text") or ""
-    engine: Literal["plotly", "canvas"] = "canvas" if drawn_on_canvas(plain) else "plotly"
+    in_space = [trace.get("type") for trace in plain["data"]] == ["scatter3d"]
+    engine: Engine = "canvas" if drawn_on_canvas(plain) else "space" if in_space else "plotly"
     alt = meta.get("alt") or "Chart"
     return Prepared(text, stamp, box, alt, title, engine, meta.get("finding") or "", bool(meta.get("diagnostic")))
 
