@@ -72,8 +72,8 @@ def discs(page: Page, key: str) -> np.ndarray:
 
 
 def off_a_pinhole(pixels: np.ndarray, view: tuple[float, float]) -> float:
-    """Largest distance in pixels from what a pinhole camera at distance 2.6 from the middle of the unit cube sees, up to
-    scale and place: its rotation from three elementary ones, its picture by homogeneous coordinates."""
+    """Largest distance in pixels from what a pinhole camera at distance 2.6 from the middle of the unit cube sees, up
+    to scale and place: its rotation from three elementary ones, its picture by homogeneous coordinates."""
     turn, lift = view
     a, e = -turn - np.pi / 2, lift  # turn the azimuth of the eye to −y, then lift it
     about_z = np.array([[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]])
