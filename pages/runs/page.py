@@ -54,6 +54,7 @@ def main() -> None:
 def _looked_at(runs: Sequence[Run]) -> tuple[Run | None, list[Run]]:
     """The run that is shown and those beside it; where there is one only, there is nothing to choose."""
     if len(runs) == 1 and st.query_params.get("run", runs[0].id) == runs[0].id:
+        st.query_params["run"] = runs[0].id
         return runs[0], []
     left, right = st.columns(2)
     run = chosen(left, runs)
