@@ -12,6 +12,7 @@ from deconditioning.figures.studies.one_dimension import pairs_plot
 from deconditioning.studies.likelihood_free.study import Inference
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
+from pages.kit.controls.play_words import NEXT, PAUSE, PLAY
 from pages.kit.layout.theme import is_dark
 
 #: Seconds between two drawn samples, and samples a beat.
@@ -77,10 +78,10 @@ def player(result: Inference, method: str) -> None:
             st.session_state["lf-step"] = following if following <= last else 1
         above = st.container()
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            if st.button("Pause" if playing else "Play the samples one by one", key="lf-play-button"):
+            if st.button(PAUSE if playing else f"{PLAY} the samples one by one", key="lf-play-button"):
                 st.session_state["lf-play"] = not playing
                 st.rerun(scope="app")
-            if st.button("Next sample", key="lf-next", disabled=playing):
+            if st.button(NEXT, key="lf-next", disabled=playing):
                 st.session_state["lf-step"] = st.session_state.get("lf-step", last) % last + 1
             drawn = int(
                 widgets.slider("Samples drawn (kernel herding)", 1, last, last, key="lf-step", disabled=playing)
