@@ -36,7 +36,7 @@ def test_it_opens_on_a_posterior_with_its_scores_and_the_naive_ways_follow(page)
         return next(block.proto.body for block in page.get("html") if "noise-free f" in block.proto.body)
 
     until(page, lambda: "being learned" not in table())
-    assert "(cascade)" in table() and "(impute)" in table() and "Task-transformed GP" in table()
+    assert "Cascade: y, then z" in table() and "Impute: z first" in table() and "Task-transformed GP" in table()
     assert ">–</td>" not in table()
 
 
