@@ -69,10 +69,10 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
         if ceiling < _FORETOLD:
             single += " Use the regression to learn the curve, not to predict single subjects."
         compared = (
-            f"- **Other methods**: the risk of density estimation is {risks['kde']:.4f}. Bayesian distribution regression (BDR) represents "
-            "the curve by kernels at a few values of x, the landmarks: its risk is "
-            f"{risks['bdr10']:.4f} with 10, {risks['bdr50']:.4f} with 50, and {risks['shrunk']:.4f} with 50 and the "
-            "Gaussian process's prior."
+            f"- **Other methods**: the risk of density estimation is {risks['kde']:.4f}. Bayesian "
+            "distribution regression (BDR) represents the curve by kernels at a few values of x, the landmarks: its "
+            f"risk is {risks['bdr10']:.4f} with 10, {risks['bdr50']:.4f} with 50, and {risks['shrunk']:.4f} with 50 "
+            "and the Gaussian process's prior."
         )
         st.markdown(f"{single}\n{_average_alone(scores)}\n{compared}")
 

@@ -14,11 +14,11 @@ _LINE = "—"
 def legend(figure: Mapping[str, Any]) -> None:
     """What the marks and lines of a figure are, in its order."""
     entries = "".join(
-        f'<span class="entry"><i aria-hidden="true" style="color:{escape(_colour(trace))}">{_sign(trace)}</i>'
+        f'<span><i aria-hidden="true" style="color:{escape(_colour(trace))}">{_sign(trace)}</i> '
         f"{escape(trace['name'].replace('<br>', ' '))}</span>"
         for trace in figure["data"]
     )
-    st.html(f'<div class="lab-legend">{entries}</div>')
+    st.html(f'<p class="lab-legend">{entries}</p>')
 
 
 def _sign(trace: Mapping[str, Any]) -> str:

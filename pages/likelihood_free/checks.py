@@ -90,8 +90,8 @@ def _without_limits() -> str:
     ways = (("all limits", GIVEN), ("ε free", NO_EPSILON), ("ε and ℓ free", NO_LIMITS))
     lines = [line(name, way) for name, way in ways]
     return (
-        f"Why there are limits: they prevent the worst case, an interval {max(widths(NO_EPSILON)):.1f} times as wide as "
-        f"the exact one ({max(widths(GIVEN)):.1f} with them). Width relative to the exact one with "
+        f"Why there are limits: they prevent the worst case, an interval {max(widths(NO_EPSILON)):.1f} times as wide "
+        f"as the exact one ({max(widths(GIVEN)):.1f} with them). Width relative to the exact one with "
         f"{settings['simulations']:,} simulations, over {len(settings['seeds'])} "
         f"seeds at {len(settings['observed'])} observations (stored; made by `deconditioning likelihood-free-guards "
         "--json FILE`):\n\n| | median | largest |\n|:--|--:|--:|\n" + "\n".join(lines)

@@ -145,7 +145,8 @@ def simulations(result: Inference) -> None:
     figure = pairs_plot(
         natural[0](result.simulations.parameters[:, 0]), natural[1](result.simulations.summaries[:, 0]),
         rule=float(natural[1](result.problem.observed[0])), title="Simulations (dots) and the observation (line)",
-        labels=(_label(part.name, units[0]), _label(summary.removeprefix("log "), units[1])), logs=logs, height=300, dark=is_dark(),
+        labels=(_label(part.name, units[0]), _label(summary.removeprefix("log "), units[1])), logs=logs, height=300,
+        dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "lf-simulations", later=True)
 
