@@ -146,7 +146,7 @@ def the_bar_at_the_foot_covers_nothing(phone: Page) -> None:
 
 
 def hint(table: Locator) -> str:
-    """What a table says of its width, in a line below it, a data frame in one above it."""
+    """What a table says of its width, in a line above it."""
     said = table.evaluate("place => getComputedStyle(place, '::before').content")
     return "" if said == "none" else said.strip('"')
 
