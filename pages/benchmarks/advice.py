@@ -41,7 +41,7 @@ def _line(data: str, use: str, measured: str) -> str:
 
 
 def _of_interpolation(share: str, which: str) -> str:
-    return f"RMSE {share} of that of {which}" if share else ""
+    return f"RMSE of the default model {share} of that of {which}" if share else ""
 
 
 def _measured(name: str) -> list[Measured]:

@@ -5,7 +5,7 @@ from statistics import median
 from deconditioning.figures.studies.speed_ratios import plain_ratio
 from deconditioning.studies.measurements import Measured, Measurement
 from deconditioning.wording import duration, number, percentages
-from pages.benchmarks.words import late
+from pages.benchmarks.words import late, size_in_words
 
 _PER_SECOND = {"s": 1.0, "CPU s": 1.0, "ms": 1e-3, "CPU ms": 1e-3}
 
@@ -33,17 +33,17 @@ def compared_with_plain(measurements: list[Measured]) -> str:
     most = max(rows, key=lambda row: row.ratio or 0.0)
     guessed = " (whose time is extrapolated)" if "extrapolat" in most.note + most.against else ""
     faster = sum(ratio > 1 for ratio in ratios)
-    how_many = f"All {len(rows)}" if faster == len(rows) else f"{faster} of {len(rows)}"
+    how_many = f"All {len(rows)} comparisons" if faster == len(rows) else f"{faster} of {len(rows)} comparisons"
     sentence = (
-        f"{how_many} measurements are faster than a plain implementation, whose result is equally or less accurate: "
+        f"{how_many}: this software is faster than a plain implementation, whose result is equally or less accurate: "
         f"{plain_ratio(min(ratios))} to {plain_ratio(max(ratios))}{guessed}, with a median of "
         f"{plain_ratio(median(ratios))}."
     )
     whole = [row for each in measurements if each.name == "full_size" for row in each.rows]
     if whole:
         sentence += (
-            f" Learning and predicting a map of the paper's size, {whole[0].size}, takes {_took(whole)} of CPU time. "
-            f"There the plain implementation is another model, the {whole[0].against}, and less accurate."
+            f" Learning and predicting a map of the paper's size, {size_in_words(whole[0].size)}, takes {_took(whole)} "
+            f"of CPU time. There the plain implementation is another model, the {whole[0].against}, and less accurate."
         )
     return sentence
 
@@ -201,10 +201,10 @@ def drawn_fields(measurements: list[Measured]) -> str:
     rows = _rows(measurements)
     if not rows:
         return ""
-    learned = " and ".join(f"{row.ours:.0f} % with {row.more['cells']} visible cells" for row in rows)
+    learned = " and ".join(f"± {row.ours:.0f} % with {row.more['cells']} visible cells" for row in rows)
     known = max(row.more["spread_known"] for row in rows)
     return (
-        "The cells hardly determine how rough a field is inside them. On fields drawn from a known covariance, the sd "
-        f"of the factor by which the 95 % intervals ought to be wider is {learned}; with the hyperparameters that made "
-        f"the fields it is at most {known:.0f} %."
+        "The cells hardly determine how rough a field is inside them. On fields drawn from a known covariance, the "
+        f"right width of the 95 % intervals is known to {learned} (sd); with the hyperparameters that made the fields, "
+        f"to ± {known:.0f} % at worst."
     )

@@ -12,7 +12,7 @@ from deconditioning.figures.studies.speed_ratios import plain_ratio, ratio_dots
 from deconditioning.studies.measurements import Measured, Measurement, all_measured
 from deconditioning.wording import number
 from pages.benchmarks import headlines
-from pages.benchmarks.words import in_plain_words
+from pages.benchmarks.words import in_plain_words, size_in_words
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.page_layout import warnings
 from pages.kit.layout.theme import is_dark
@@ -107,7 +107,8 @@ def _topic(topic: Topic, measurements: list[Measured]) -> None:
     rows = sum(len(each.rows) for each in measurements)
     when = f" ({measurements[0].date})" if len(measurements) == 1 else ""
     label = f"{topic.title}: " if topic.folded else ""
-    with st.expander(f"{label}{'all' if label else 'All'} {rows} measurements{when}, with commands"):
+    compared = f", {len(_ratios(measurements, single=True))} of them beside a plain implementation" if plain else ""
+    with st.expander(f"{label}{'all' if label else 'All'} {rows} measurements{when}{compared}, with commands"):
         if topic.folded and sentence:
             st.markdown(sentence)
         if plain and (single := _ratios(measurements, single=True)):
@@ -182,7 +183,7 @@ def _cells(row: Measurement) -> dict[str, str]:
     """What stands in each column; empty where nothing was measured."""
     yardstick = "" if row.yardstick is None else _small(f"{number(row.yardstick)} {row.unit}", row.against)
     return {
-        "Size": escape(row.size),
+        "Size": escape(size_in_words(row.size)),
         "Ours": escape(f"{number(row.ours)} {row.unit}"),
         "Yardstick": yardstick,
         "Ratio": "" if row.ratio is None else plain_ratio(row.ratio),

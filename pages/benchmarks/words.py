@@ -10,6 +10,7 @@ from pages.kit.runs.score_names import SCORE_NAMES
 _COVERAGE = re.compile(r"\b(coverage\d+) ([\d.]+)(?: \(([\d.]+)\))?")
 _SCORE = re.compile(r"\b(rmse|mae|crps|ssim|pearson) (?=\d)")
 _MODEL = re.compile(r"\b(?:shrinkage_cmp|variational_cmp|cmp)\b")
+_BAGS = re.compile(r"bags × (\d+(?:,\d{3})*)")
 _LATE = re.compile(r"p95 ([\d,]+) ms of ([\d,]+)")
 _BOUND = re.compile(r"bound (-?[\d.]+) ± ([\d.]+)")
 
@@ -25,6 +26,11 @@ def in_plain_words(text: str) -> str:
     text = text.replace("asked for: ", "at most ").replace("of the trace left out", "of the trace omitted")
     text = text.replace("a worker's nanny", "the process that watches a worker")
     return readable(text)
+
+
+def size_in_words(text: str) -> str:
+    """A stored size such as "441 bags × 289": "441 bags of 289 points"."""
+    return _BAGS.sub(r"bags of \1 points", text)
 
 
 def late(text: str) -> float | None:

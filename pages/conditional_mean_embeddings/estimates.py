@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from pages.kit.chart.background import get_background, redraw_when, session_lane
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.essential import aside
+from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.controls.settings import controls
 from pages.kit.layout.page_layout import evidence, explain, lead
 from pages.kit.layout.score_table import score_table
@@ -126,17 +128,30 @@ def _maps(
     both = result.standard.numpy(), result.shrinkage.numpy()
     limits = (float(min(v.min() for v in both)), float(max(v.max() for v in both)))
     gap = max(float(np.abs(both[1] - both[0]).max()), 1e-3 * limits[1])
-    more: dict[str, Any] = {"cut": at, "dark": dark}
+    more: dict[str, Any] = {"cut": at, "bar": "μ(x, y)", "dark": dark}
     maps = {
         "e-standard": embedding_map(both[0], x, y, title="Standard μ(x, y)", limits=limits, data=groups, **more),
         "e-shrinkage": embedding_map(both[1], x, y, title="Shrinkage μ(x, y)", limits=limits, data=groups, **more),
         "e-difference": embedding_map(
-            both[1] - both[0], x, y, title="Shrinkage − standard", colours="diverging", limits=(-gap, gap), **more
+            both[1] - both[0],
+            x,
+            y,
+            title="Shrinkage − standard",
+            colours="diverging",
+            limits=(-gap, gap),
+            **more | {"bar": "difference of μ(x, y)"},
         ),
     }
     for place, (key, figure) in zip(places, maps.items(), strict=True):
         with place:
-            plotly_live(figure, key, later=key == "e-difference")
+            plotly_live(figure, key, later=key == "e-difference", on_click=partial(_cut_at_click, key))
+
+
+def _cut_at_click(key: str) -> None:
+    """Cut the maps where one of them was clicked, at the nearest stop of the slider."""
+    setting = SliceSettings.y
+    stop = setting.step * round(st.session_state[key]["click"][0] / setting.step)
+    set_on_next_run({setting.key: round(min(max(stop, setting.low), setting.high), 6)})
 
 
 def _slice(layout: BagLayout, sample: BagSample, result: Comparison, at: float, dark: bool) -> Figure:
@@ -187,15 +202,15 @@ def _reason(layout: BagLayout, result: Comparison) -> str:
 
 def _scores(layout: BagLayout, result: Comparison) -> None:
     rows = {
-        model: {"of E[X | Y = y]": result.regression_rmse[name], "of μ(x, y)": result.embedding_rmse[name]}
+        model: {"RMSE of E[X | Y = y]": result.regression_rmse[name], "RMSE of μ(x, y)": result.embedding_rmse[name]}
         for model, name in (("cme", "standard"), ("shrinkage_cmp", "shrinkage"))
     }
     first, last = (signed(float(result.y[end]), 2) for end in (0, -1))
     score_table(
         rows,
-        columns=("of E[X | Y = y]", "of μ(x, y)"),
+        columns=("RMSE of E[X | Y = y]", "RMSE of μ(x, y)"),
         names={"cme": "Standard", "shrinkage_cmp": "Shrinkage"},
-        caption=f"RMSE against the truth, for y from {first} to {last}. At the ends there are few groups, and "
+        caption=f"Against the truth, for y from {first} to {last}. At the ends there are few groups, and "
         f"both estimates are over-smoothed.{_of_seeds(layout)}",
     )
 

@@ -13,6 +13,7 @@ from deconditioning.errors import InputError
 from deconditioning.studies.distribution_regression.compare import Prepared
 from deconditioning.studies.distribution_regression.settings import (
     LARGEST,
+    STAND_IN,
     SimulationSettings,
     SourceSettings,
     StandInSettings,
@@ -25,6 +26,7 @@ from deconditioning.studies.distribution_regression.tables import (
     table_subjects,
 )
 from pages.kit.controls import widgets
+from pages.kit.controls.default_or_choice import take_earlier_words
 from pages.kit.controls.essential import group, labelled
 from pages.kit.controls.level import at_both_levels
 from pages.kit.controls.missing_switch import table_missing
@@ -73,6 +75,7 @@ def _table(key: str, roles: Roles) -> Prepared:
 
 def choose_data() -> Chosen:
     """The data controls; raises ``InputError`` with a sentence when they make no subjects."""
+    take_earlier_words(SourceSettings.source.key, {"Stand-in": STAND_IN})
     source = controls(SourceSettings).source
     if source == "table":
         return _uploaded()

@@ -87,7 +87,7 @@ def learning(chosen: Chosen, model: Model) -> None:
     """The button that learns kernel and noise, in the background; the sliders follow."""
     requested, begun = st.session_state.get(Key.DISTRIBUTION_LEARNING, ("", 0.0))
     key = f"distribution {chosen.key} {model.settings.family} {model.settings.intercept} {model.use_covariates}"
-    if st.button("Learn kernel and noise", key="d-learn", width="stretch", disabled=requested == key):
+    if st.button("Learn kernel and noise", key="d-learn", type="primary", width="stretch", disabled=requested == key):
         st.session_state[Key.DISTRIBUTION_LEARNING] = (key, time.time())
         st.rerun()
     if requested == key:

@@ -102,7 +102,8 @@ def densities(chosen: Chosen) -> None:
     if chosen.spec is not None:
         names = [f"subject {name}" for name in names]
     figure = ridge_plot(grid, density, names, y[rows], title=f"Measurements of {len(rows)} of {len(y)} subjects",
-                        labels=(subjects.columns[0], f"outcome {subjects.outcome_name}"), dark=is_dark())  # fmt: skip
+                        labels=(subjects.columns[0], f"outcome {subjects.outcome_name}, in order"),
+                        dark=is_dark())  # fmt: skip
     plotly_live(figure, "d-ridges")
 
 

@@ -63,24 +63,24 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
     if risks:
         r2, ceiling = float(scores["gpdr"].r2.mean()), _ceiling(chosen)
         single = (
-            f"Single outcomes are hard to predict: R² for held-out subjects is {signed(r2, 2)}; with the true curve "
-            f"and every distribution known it would be {ceiling:.2f}."
+            f"- **Single outcomes** are hard to predict: R² for held-out subjects is {signed(r2, 2)}; with the true "
+            f"curve and every distribution known it would be {ceiling:.2f}."
         )
         if ceiling < _FORETOLD:
             single += " Use the regression to learn the curve, not to predict single subjects."
         compared = (
-            f"The risk of density estimation is {risks['kde']:.4f}. Bayesian distribution regression (BDR) represents "
-            "the curve by kernels at a few values of x, the landmarks: its risk is "
-            f"{risks['bdr10']:.4f} with 10, {risks['bdr50']:.4f} with 50, and {risks['shrunk']:.4f} with 50 and the "
-            "Gaussian process's prior."
+            f"- **Other methods**: the risk of density estimation is {risks['kde']:.4f}. Bayesian "
+            "distribution regression (BDR) represents the curve by kernels at a few values of x, the landmarks: its "
+            f"risk is {risks['bdr10']:.4f} with 10, {risks['bdr50']:.4f} with 50, and {risks['shrunk']:.4f} with 50 "
+            "and the Gaussian process's prior."
         )
-        st.markdown(f"{single} {_average_alone(scores)} {compared}")
+        st.markdown(f"{single}\n{_average_alone(scores)}\n{compared}")
 
 
 def _average_alone(scores: dict[str, Validated]) -> str:
     """What the whole distributions add to the subjects' averages."""
     whole, average = (float(scores[name].r2.mean()) for name in ("gpdr", "average"))
-    return f"A straight line in each subject's average reaches {signed(average, 2)}" + (
+    return f"- **Averages alone**: a straight line in each subject's average reaches {signed(average, 2)}" + (
         f": the distribution adds {signed(whole - average, 2)}." if whole > average
         else ", no less: here the distribution adds nothing to the prediction."
     )  # fmt: skip

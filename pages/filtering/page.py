@@ -3,6 +3,7 @@
 import streamlit as st
 
 from deconditioning.studies.filtering.settings import (
+    SYSTEMS,
     CameraKernelSettings,
     CameraSettings,
     KernelSettings,
@@ -11,10 +12,13 @@ from deconditioning.studies.filtering.settings import (
 )
 from pages.filtering import camera, recorded, rotation
 from pages.filtering.presets import PRESETS
+from pages.kit.controls.default_or_choice import take_earlier_words
 from pages.kit.controls.essential import Essential
 from pages.kit.controls.settings import controls, essentials
 from pages.kit.layout.page_layout import page_header, refusals
 
+#: What addresses of earlier versions call the systems.
+_EARLIER = {"(a) circle": SYSTEMS["a"], "(b) waves": SYSTEMS["b"]}
 _STEP = "The step of the series that is shown. The page opens at one whose observation is far from the state."
 ESSENTIALS = {
     **essentials(ViewSettings, RotationSettings, KernelSettings, CameraSettings, CameraKernelSettings),
@@ -32,6 +36,7 @@ def main() -> None:
         ESSENTIALS,
     )
     with refusals():
+        take_earlier_words(ViewSettings.system.key, _EARLIER)
         with st.sidebar:
             name = controls(ViewSettings).system
         views = {"series": recorded.show, "camera": camera.show}

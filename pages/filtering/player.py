@@ -6,6 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.kit.controls import widgets
+from pages.kit.controls.play_words import BACK, NEXT, PAUSE, PLAY
 
 #: Seconds between the pictures of a playing series.
 BEAT = 0.35
@@ -31,11 +32,11 @@ def player(last: int, draw: Callable[[int, DeltaGenerator], None], *, key: str =
             st.session_state[at] = st.session_state.get(at, first) % last + 1
         above = st.container()
         with st.container(horizontal=True, vertical_alignment="bottom", key=f"lab-player-{key}"):
-            if st.button("Pause" if playing else "Play", key=f"{key}-play-button"):
+            if st.button(PAUSE if playing else PLAY, key=f"{key}-play-button"):
                 st.session_state[on] = not playing
                 st.rerun(scope="app")
-            for label, move in (("Back", -1), ("Step", 1)):
-                if st.button(label, key=f"{key}-{label}", disabled=playing):
+            for label, move in ((BACK, -1), (NEXT, 1)):
+                if st.button(label, key=f"{key}-move{move}", disabled=playing):
                     st.session_state[at] = (st.session_state.get(at, first) - 1 + move) % last + 1
             step = int(widgets.slider("Step", 1, last, first, key=at, disabled=playing))
         if step == first == FIRST:

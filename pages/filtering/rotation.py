@@ -20,6 +20,7 @@ from deconditioning.studies.filtering.study import (
 )
 from deconditioning.wording import number
 from pages.filtering import length, words
+from pages.filtering.legend import legend
 from pages.filtering.player import player
 from pages.kit.chart.picture_first import picture_first
 from pages.kit.chart.plotly_live import plotly_live
@@ -29,7 +30,7 @@ from pages.kit.layout.theme import is_dark
 from pages.kit.tools.study_sweep import OnPage, offer
 
 #: Pixels of both pictures: the buttons below them are to be seen with them on a small screen.
-_HEIGHT = 400
+_HEIGHT = 360
 
 
 def show(name: str) -> None:
@@ -37,11 +38,12 @@ def show(name: str) -> None:
     with st.sidebar:
         series = controls(RotationSettings, system=name)
     system, steps = system_of(series), series.train
-    settings, result = picture_first(lambda: _tracked(series))
+    settings, every, result = picture_first(lambda: _tracked(series))
     words.table(
         result,
-        "Mean square error, summed over both coordinates (the circle has radius 1), and milliseconds per step. The "
-        "smoother knows later observations too. The pictures omit some of these filters; level All can show every one.",
+        "Mean square error, summed over both coordinates (the circle has radius 1), and milliseconds per step."
+        + (" The smoother knows later observations too." if "kbr_smoothed" in result.errors else "")
+        + words.omitted(result.means, every, _best(result.errors)),
     )
     words.equation(
         "At each step the filter moves the weights along the transitions of the examples and updates them with the "
@@ -58,8 +60,8 @@ $$""",
         offer(OnPage("filtering"))
 
 
-def _tracked(series: RotationSettings) -> tuple[FilterSettings, Followed]:
-    """The filter's controls and the state as it is followed at their values; returns both."""
+def _tracked(series: RotationSettings) -> tuple[FilterSettings, bool, Followed]:
+    """The filter's controls, whether every filter is shown, and the state as it is followed at their values."""
     with st.sidebar:
         settings, every = words.choose_filter(), words.choose_shown()
     system = system_of(series)
@@ -67,7 +69,7 @@ def _tracked(series: RotationSettings) -> tuple[FilterSettings, Followed]:
     _write_summary(result, system)
     words.warnings(result)
     player(len(result.truth), lambda step, above: _draw(result, system, every, step, above))
-    return settings, result
+    return settings, every, result
 
 
 @st.cache_resource(show_spinner="Filtering …", max_entries=16)
@@ -114,12 +116,13 @@ def _draw(result: Followed, system: RotationSystem, every: bool, step: int, abov
     figure = plane_plot(
         result.truth, result.observed, means, step, sample=(result.points, result.weights[step]),
         limits=(-limit, limit), labels=("position, first coordinate", "position, second coordinate"), track=track,
-        names=words.NAMES, signs=every, height=_HEIGHT, dark=is_dark(),
+        names=words.NAMES, signs=every, legend=False, height=_HEIGHT, dark=is_dark(),
     )  # fmt: skip
-    left, right = above.columns([4, 3])  # the picture is square, its legend below it has three columns
+    left, right = above.columns([2, 3])  # the picture is square
     with left:
         plotly_live(figure, "f-plane")
     with right:
-        figure = errors_plot(result.truth, means, step, names=words.NAMES, legend=False, height=_HEIGHT, dark=is_dark())
-        plotly_live(figure, "f-errors", later=True)
+        errors = errors_plot(result.truth, means, step, names=words.NAMES, legend=False, height=_HEIGHT, dark=is_dark())
+        plotly_live(errors, "f-errors", later=True)
+    legend(figure)
     words.weights_caption(result, step)

@@ -44,6 +44,14 @@ def shown(means: Mapping[str, np.ndarray], every: bool, best: str = "") -> dict[
     return {name: values for name, values in means.items() if every or name in _FEW or name == best}
 
 
+def omitted(means: Mapping[str, np.ndarray], every: bool, best: str) -> str:
+    """A sentence on the filters of the table that the pictures leave out; nothing where there are none."""
+    left_out = [f"the {phrase(name)}" for name in means if name not in shown(means, every, best)]
+    if not left_out:
+        return ""
+    return f" The pictures omit {' and '.join(left_out)}; level All can show {'it' if len(left_out) == 1 else 'them'}."
+
+
 def phrase(name: str) -> str:
     """What a filter is called inside a sentence."""
     return TITLES[name] if TITLES[name].startswith("Kalman") else TITLES[name][0].lower() + TITLES[name][1:]

@@ -60,12 +60,12 @@ def worth_it() -> str:
 
     return (
         "- **Worth using** if the hidden x has several dimensions and only examples are available: over "
-        f"{runs} random problems with {size} pairs, the mean squared distance from the exact posterior mean at d = "
-        f"{many} is {error(many, 'kbr')} for the rule, {error(many, 'kde')} "
+        f"{runs} random problems with {size} pairs, the mean squared distance from the exact posterior mean with "
+        f"{many} unknown numbers is {error(many, 'kbr')} for the rule, {error(many, 'kde')} "
         f"for density estimation and {error(many, 'cme')} for the conditional mean.\n- **Not worth using** in few "
-        f"dimensions (d = {few}: {error(few, 'kbr')} for the rule, {error(few, 'abc', 1000)} for ABC with 1,000 "
-        f"simulations) or if simulation is cheap (d = {many}: {error(many, 'abc', 10_000)} for ABC with 10,000 "
-        "simulations)."
+        f"dimensions (with {few} unknown numbers: {error(few, 'kbr')} for the rule, {error(few, 'abc', 1000)} for "
+        f"ABC with 1,000 simulations) or if simulation is cheap (with {many}: {error(many, 'abc', 10_000)} for ABC "
+        "with 10,000 simulations)."
     )
 
 

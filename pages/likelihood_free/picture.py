@@ -12,6 +12,7 @@ from deconditioning.figures.studies.one_dimension import pairs_plot
 from deconditioning.studies.likelihood_free.study import Inference
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
+from pages.kit.controls.play_words import NEXT, PAUSE, PLAY
 from pages.kit.layout.theme import is_dark
 
 #: Seconds between two drawn samples, and samples a beat.
@@ -20,6 +21,8 @@ NAMES = MODEL_NAMES | {
     "dme": "Deconditional embedding", "kbr": "Kernel Bayes' rule", "abc": "Rejection ABC",
     "cme_evidence": "Conditional mean by its own evidence", "mdn": "Mixture density network",
 }  # fmt: skip
+#: Units of the parameter and of its observation, by the problem.
+UNITS = {"exponential-gamma": ("buses per minute", "minutes")}
 Interval = tuple[float, float, float]
 
 
@@ -77,10 +80,10 @@ def player(result: Inference, method: str) -> None:
             st.session_state["lf-step"] = following if following <= last else 1
         above = st.container()
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            if st.button("Pause" if playing else "Play the samples one by one", key="lf-play-button"):
+            if st.button(PAUSE if playing else f"{PLAY} the samples one by one", key="lf-play-button"):
                 st.session_state["lf-play"] = not playing
                 st.rerun(scope="app")
-            if st.button("Next sample", key="lf-next", disabled=playing):
+            if st.button(NEXT, key="lf-next", disabled=playing):
                 st.session_state["lf-step"] = st.session_state.get("lf-step", last) % last + 1
             drawn = int(
                 widgets.slider("Samples drawn (kernel herding)", 1, last, last, key="lf-step", disabled=playing)
@@ -127,6 +130,7 @@ def _marginal(result: Inference, method: str, index: int, drawn: int, height: in
     mark = None if truth is None else float(np.log(truth[index]) if in_logs(result) else truth[index])
     return marginal_plot(
         _shown_samples(result, method)[:drawn, index], intervals(result, index), variable=variables(result)[index],
+        units="" if in_logs(result) else UNITS.get(result.problem.name, ("", ""))[0],
         limits=span, shown=method, prior=(grid, prior), exact=exact, truth=mark, names=NAMES,
         legend=len(result.problem.prior.names) == 1, height=height, dark=is_dark(),
     )  # fmt: skip
@@ -136,10 +140,16 @@ def simulations(result: Inference) -> None:
     """What was simulated, and what was observed: the first summary against the first parameter."""
     part, summary = result.problem.prior.marginals[0], result.problem.summary_names[0]
     logs = part.log, summary.startswith("log ")
+    units = UNITS.get(result.problem.name, ("", ""))
     natural = tuple(np.exp if log else np.asarray for log in logs)
     figure = pairs_plot(
         natural[0](result.simulations.parameters[:, 0]), natural[1](result.simulations.summaries[:, 0]),
         rule=float(natural[1](result.problem.observed[0])), title="Simulations (dots) and the observation (line)",
-        labels=(part.name, summary.removeprefix("log ")), logs=logs, height=300, dark=is_dark(),
+        labels=(_label(part.name, units[0]), _label(summary.removeprefix("log "), units[1])), logs=logs, height=300,
+        dark=is_dark(),
     )  # fmt: skip
     plotly_live(figure, "lf-simulations", later=True)
+
+
+def _label(name: str, units: str) -> str:
+    return f"{name}, {units}" if units else name

@@ -67,9 +67,15 @@ def choose_model(line: LineSpec, method: str) -> ModelSpec:
     k = choose_kernel(RECOVER, "k", "x")
     ell = choose_kernel(RECOVER, "l", "y", sized=model.uses("mediator_variance"))
     n, m = line.counts
-    lam, noise = control(RECOVER.regularisation, line), control(RECOVER.noise)
+    lam = control(RECOVER.regularisation, line)
+    noise = control(RECOVER.noise.copy(title="sd\u00a0σ"), reads=_as_sd)
     aside(f"nλ = {number(n * lam)} · ε = σ²/m = {number(noise / m)}")
     return ModelSpec(model, k, ell, lam, noise)
+
+
+def _as_sd(variance: float) -> str:
+    """How a noise variance, which the address holds, reads on its slider."""
+    return number(variance**0.5, 3)
 
 
 def choose_kernel(kind: type[LineProblem], key: str, column: str, *, sized: bool = True) -> KernelSpec:

@@ -53,11 +53,11 @@ from pages.one_dimension.words import FUNCTION, explanation
 TASK = "one-dimension"
 #: The other lines beside the posterior.
 _LINES = {
-    "truth": "hidden f (truth)", "impute": "guess z first<br>(impute)",
-    "cascade": "chain two fits<br>(cascade)",
+    "truth": "hidden f (truth)", "impute": "impute: z first",
+    "cascade": "cascade:<br>y, then z",
 }  # fmt: skip
 #: What the table calls the methods.
-_ROWS = TITLES | {"impute": "Guess z first (impute)", "cascade": "Chain two fits (cascade)"}
+_ROWS = TITLES | {"impute": "Impute: z first", "cascade": "Cascade: y, then z"}
 SCORES = ("rmse", "mae", "bias", "crps", "coverage_2sd")
 _KERNELS = "k is the kernel of f, on x; ℓ that of the link, on y."
 #: Points a side of the evidence picture: a quick one, then a fine one unless matrices are large.
@@ -199,8 +199,8 @@ def _scores(line: Line, rows: dict[str, dict[str, float]], naive: dict[str, Line
     late = {} if naive else {name: f"{_ROWS[name]}, being learned …" for name in ("impute", "cascade")}
     score_table(
         rows | {name: known.get(name, {}) for name in ("impute", "cascade")}, columns=SCORES, names=_ROWS | late,
-        caption="Scores against the noise-free f, over the central 95 % of x. Guess z first: one GP predicts z at the "
-        "y of data set 1, another learns f from these z. Chain two fits: one GP predicts y from x, another z from that "
+        caption="Scores against the noise-free f, over the central 95 % of x. Impute: one GP predicts z at the "
+        "y of data set 1, another learns f from these z. Cascade: one GP predicts y from x, another z from that "
         "y. Coverage: the share of this one curve in the band, which is no test of calibration.",
     )  # fmt: skip
 
@@ -235,10 +235,16 @@ def _surface(line: Line, model: ModelSpec) -> None:
     for key, usual in (("o-across", "k1 lengthscale [x]"), ("o-up", "ℓ1 lengthscale [y]")):
         if st.session_state.get(key) not in (None, *offered):
             st.session_state[key] = usual
-    names = list(AXES)
-    pick = st.columns(2)
+    names, place = list(AXES), st.container()
+    pick = st.columns(2)  # below the picture, which so stands beside its neighbours also where these are not shown
     across = widgets.selectbox("Across", offered, index=0, key="o-across", place=pick[0], format_func=_plain)
     up = widgets.selectbox("Up", offered, index=offered.index(names[2]), key="o-up", place=pick[1], format_func=_plain)
+    with place:
+        _surface_of(line, model, across, up)
+
+
+def _surface_of(line: Line, model: ModelSpec, across: str, up: str) -> None:
+    """The picture over these two, or what is there of it."""
     if across == up:
         st.caption("Both axes show the same hyperparameter: choose two different ones.")
         return

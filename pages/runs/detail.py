@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import streamlit as st
@@ -12,7 +12,7 @@ from deconditioning.engine.compare import compare_settings, run_model, run_score
 from deconditioning.engine.records import Run
 from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
-from deconditioning.figures.trace_lines import trace_series
+from deconditioning.figures.trace_lines import hyperparameters_of_fits, trace_series
 from deconditioning.studies.run_content import scored_stations
 from deconditioning.wording import duration
 from pages.kit.chart.plotly_live import plotly_live
@@ -27,9 +27,9 @@ from pages.kit.runs.run_panel import said_of_one_step, show_owner
 from pages.kit.runs.station_scores import station_scores
 from pages.kit.tools.link import address_of, show_link
 from pages.runs.label import delete, label_form
-from pages.runs.names import STATES, described, name_of, setting_name, setting_text, units_of
+from pages.runs.names import STATES, described, is_given, name_of, setting_name, setting_text, units_of
 from pages.runs.overview import going_on
-from pages.runs.pictures import maps, tests
+from pages.runs.pictures import maps, tests, verdict
 from pages.runs.sweeps import open_sweep, sweeps
 from pages.snapshot.run_address import page_of_run
 
@@ -46,16 +46,23 @@ def detail(engine: Visitor, ids: Sequence[str], visitor_runs: Sequence[Run]) -> 
         st.warning(sentence_of(error))
         return
     _side_by_side(runs, partial(heading, engine))
+    content(engine, runs, visitor_runs)
+    for run in runs:
+        files(engine, run, alone=len(runs) == 1)
+
+
+def content(engine: Visitor, runs: Sequence[Run], visitor_runs: Sequence[Run] = ()) -> None:
+    """What came out of runs: maps, what they are worth, how learning went, scores and settings."""
     maps(engine, runs)
     sweeps(runs)
     if len(runs) > 1:
         tests(runs, visitor_runs)
         _settings_table(runs)
+    else:
+        verdict(runs[0])
     _side_by_side(runs, partial(_how_it_went, engine))
     if len(runs) == 1:
         _settings_table(runs)
-    for run in runs:
-        files(engine, run, alone=len(runs) == 1)
 
 
 def _side_by_side(runs: Sequence[Run], draw: Callable[[Run], None]) -> None:
@@ -68,9 +75,9 @@ def _side_by_side(runs: Sequence[Run], draw: Callable[[Run], None]) -> None:
 
 
 def _how_it_went(engine: Visitor, run: Run) -> None:
-    """The fit's trace and the scores of what came of it."""
-    trace_plots(engine, run)
+    """The scores of what came of the fit, and its trace."""
     scores(run)
+    trace_plots(engine, run)
 
 
 def heading(engine: Visitor, run: Run) -> None:
@@ -108,9 +115,6 @@ def heading(engine: Visitor, run: Run) -> None:
             delete(engine, run)
 
 
-_PARTED = "At a dotted line another model, or another start, begins: evidences of different models are not comparable."
-
-
 def trace_plots(engine: Visitor, run: Run) -> None:
     """How the fit went: each stage's objective and every hyperparameter against the step."""
     from deconditioning.figures.traces import hyperparameter_trace, objective_trace
@@ -122,9 +126,21 @@ def trace_plots(engine: Visitor, run: Run) -> None:
     for stage, (at, values) in objectives.items():
         plotly_live(objective_trace(stage, at, values, dark=dark), f"objective-{stage}-{run.id}")
         if any(all(each is None for each in row) for row in zip(*values.values(), strict=True)):
-            st.caption(_PARTED)
+            st.caption(_parted(parameters))
     if parameters:
         plotly_live(hyperparameter_trace(steps, parameters, dark=dark), f"parameters-{run.id}")
+
+
+def _parted(parameters: Mapping[str, Sequence[float | None]]) -> str:
+    """Why the curves begin anew: which fits have which hyperparameters, and that a best value is one fit's own."""
+    _, fits = hyperparameters_of_fits(parameters)
+    own = [[name for name in fit if any(name not in other for other in fits)] for fit in fits]
+    of_models = [f"fit {n} also has: {plain(', '.join(names))}" for n, names in enumerate(own, start=1) if names]
+    differ = f" Several models are learned in turn; {'; '.join(of_models)}." if of_models else ""
+    return (
+        f"At a dotted line another fit begins, of another model or from another start.{differ} *Best so far* is the "
+        "best of its own fit: values of different models are not comparable, because each has its own prior."
+    )
 
 
 def scores(run: Run) -> None:
@@ -154,6 +170,7 @@ def _settings_table(runs: Sequence[Run]) -> None:
                 **dict(zip(heads, [setting_text(value, name) for value in values], strict=True)),
             }
             for name, values in rows
+            if any(map(is_given, values))
         ]
         st.dataframe(cells(table), hide_index=True, width="stretch", placeholder=MISSING)
 

@@ -20,7 +20,7 @@ from deconditioning.wording import duration, rounded
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import MISSING, cells, plain
 from pages.kit.session import Key
-from pages.runs.names import STATES, data_of, data_title, name_of, units_of
+from pages.runs.names import STATES, cells_of, data_of, data_title, name_of, short_name, units_of
 
 #: Runs that are compared at once.
 MOST = 6
@@ -29,11 +29,12 @@ _ORDERS = {"created": "Newest first", "name": "Name", "rmse": "RMSE", "crps": "C
 _ROWS, _HEAD, _ROW = 7, 37, 62
 #: Widths with which all of them stand beside each other in a window of 1280 pixels.
 _COLUMNS: dict[str, Any] = {
-    "Title": st.column_config.TextColumn(width=230),
+    "Title": st.column_config.TextColumn(width=240),
     "State": st.column_config.TextColumn(width=80),
     "Star": st.column_config.TextColumn(width=36),
     "Units": st.column_config.TextColumn(width=48),
-    "Data": st.column_config.TextColumn(width=110),
+    "Data": st.column_config.TextColumn(width=140),
+    "Cells": st.column_config.TextColumn(width=80),
     "Started (UTC)": st.column_config.TextColumn(width=96),
     "Took": st.column_config.TextColumn(width=78),
     "RMSE": st.column_config.TextColumn(width=56, alignment="right"),
@@ -92,15 +93,16 @@ def _score_text(run: Run, name: str) -> str | None:
 def _row_of(engine: Visitor, run: Run) -> dict[str, Any]:
     """One run as a row of the list."""
     return {
-        "Title": name_of(run),
+        "Title": short_name(run),
         "Star": "★" if run.label.star else "",
         "Picture": _picture(run, engine),
         "RMSE": _score_text(run, "rmse"),
-        "State": STATES[run.status][0],
         "CRPS": _score_text(run, "crps"),
-        "Coverage of 95 %": None if (share := _score_of(run, "coverage95")) is None else 100 * share,
         "Units": units_of(run),
+        "Coverage of 95 %": None if (share := _score_of(run, "coverage95")) is None else 100 * share,
         "Data": data_title(run),
+        "Cells": cells_of(run),
+        "State": STATES[run.status][0],
         "Tags": list(run.label.tags),
         "Started (UTC)": time.strftime("%d %b %H:%M", time.gmtime(run.created)),
         "Took": duration(run.ended - run.started) if run.ended and run.started else "",

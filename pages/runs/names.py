@@ -46,6 +46,20 @@ def data_title(run: Run) -> str:
     return title_of(key) if key else ""
 
 
+def short_name(run: Run) -> str:
+    """What the run is called where its data set stands beside it."""
+    return run.label.name or name_of(run).removesuffix(f", {data_title(run)}")
+
+
+def cells_of(run: Run) -> str:
+    """Size of a coarse cell in fine pixels, such as "9 × 9 pixels"; empty where the run has none."""
+    problem = run.spec.settings.get("problem")
+    block = problem.get("block") if isinstance(problem, Mapping) else None
+    if not (isinstance(block, list) and len(block) == 2 and all(isinstance(each, int) for each in block)):
+        return ""
+    return f"{block[0]} × {block[1]} pixels"
+
+
 def model_title(name: str) -> str:
     """A model as pages call it."""
     from deconditioning.figures.colours import model_name
@@ -58,7 +72,7 @@ def described(run: Run) -> str:
     the run has ended since."""
     begun = time.strftime("%d %b %H:%M:%S", time.gmtime(run.created)).lstrip("0")
     star = "★ " if run.label.star else ""
-    return f"{star}{name_of(run)}, {begun}, seed {run.spec.seed} ({run.id[-4:]})"
+    return f"{star}{short_name(run)}, {begun}, seed {run.spec.seed} ({run.id[-4:]})"
 
 
 #: Settings whose own names say too little, in words.

@@ -6,20 +6,24 @@ import numpy as np
 import streamlit as st
 
 from deconditioning.downscaling.saved_map import FILE, SavedMap, saved_map
-from deconditioning.engine.compare import over_seeds
+from deconditioning.engine.compare import over_seeds, run_model, run_scores
 from deconditioning.engine.records import Run
 from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
+from deconditioning.metrics.intervals import LEVELS, Trust, width_verdict
 from deconditioning.metrics.significance import pairwise_wilcoxon
-from deconditioning.wording import number
+from deconditioning.wording import number, rounded
 from pages.kit.chart.plotly_live import plotly_live
-from pages.kit.layout.escaping import sentence_of
+from pages.kit.layout.escaping import plain, sentence_of
 from pages.kit.layout.theme import is_dark
-from pages.runs.names import model_title, name_of
+from pages.runs.names import model_title, name_of, units_of
 
-_A_ROW = 3
+#: Maps beside each other: those of one run, and the means of several.
+_A_ROW, _MEANS_A_ROW = 4, 3
+#: Share of the values within the limits of uncertainty and error.
+_WITHIN = 0.98
 
 
 @st.cache_data(show_spinner="Reading the map …", max_entries=12)
@@ -28,7 +32,8 @@ def _cached_map(run_id: str, ended: float, _engine: Visitor) -> SavedMap:
 
 
 def maps(engine: Visitor, runs: Sequence[Run]) -> None:
-    """Mean (and sd, of a single run) of those that keep a map; of one unit on one scale."""
+    """Of a single run what it saw, its mean, uncertainty and error; of several their means, of one unit on one
+    scale."""
     result: list[tuple[Run, SavedMap]] = []
     for run in runs:
         if FILE in run.files:
@@ -38,32 +43,74 @@ def maps(engine: Visitor, runs: Sequence[Run]) -> None:
                 st.caption(f"This run has no map: {sentence_of(error)}")
     if not result:
         return
-    panels = [
-        (run.id, _panel(saved, name_of(run) if len(result) > 1 else "Posterior mean",
-                        [k for _, k in result if k.units == saved.units]))
-        for run, saved in result
-    ]  # fmt: skip
-    run, saved = result[0]
-    if len(result) == 1 and saved.sd is not None:
-        high = float(f"{np.nanquantile(2 * saved.sd, 0.98):.3g}") or 1.0
-        scale = MapScale("2 sd", saved.units, "uncertainty", 0.0, high)
-        panels.append((f"{run.id}-sd", Panel("sd", "Uncertainty: 2 sd", 2 * saved.sd, saved.grid, scale)))
-    for first in range(0, len(panels), _A_ROW):
-        row = panels[first : first + _A_ROW]
+    if len(result) == 1:
+        run, saved = result[0]
+        panels = [(f"{run.id}-{panel.key}", panel) for panel in _all_of(saved)]
+    else:
+        units = {saved.units: [k for _, k in result if k.units == saved.units] for _, saved in result}
+        panels = [
+            (run.id, Panel("mean", name_of(run), saved.mean, saved.grid, _scale(saved, units[saved.units])))
+            for run, saved in result
+        ]
+    _in_rows(panels, _A_ROW if len(result) == 1 else _MEANS_A_ROW)
+
+
+def _in_rows(panels: Sequence[tuple[str, Panel]], in_row: int) -> None:
+    for first in range(0, len(panels), in_row):
+        row = panels[first : first + in_row]
         for column, (name, panel) in zip(st.columns(max(len(row), min(len(panels), 2))), row, strict=False):
             with column:
-                height = 380 if len(row) > 2 else 480
+                height = 412 if len(row) > 2 else 480
                 plotly_live(
                     field_map(panel, height=height, dark=is_dark()), f"run-map-{name}", group="run-maps", later=True
                 )
 
 
-def _panel(saved: SavedMap, title: str, others: Sequence[SavedMap]) -> Panel:
-    """The mean on the scale of all runs in its units."""
-    ends = [np.nanquantile(each.mean, [0.002, 0.998]) for each in others if each.units == saved.units]
+def _all_of(saved: SavedMap) -> list[Panel]:
+    """Every map of one run: those that need a truth only where it has one."""
+    scale, grid, units, panels = _scale(saved, [saved]), saved.grid, saved.units, list[Panel]()
+    if saved.coarse is not None and saved.coarse_grid is not None:
+        hidden = " (grey: hidden)" if np.isnan(saved.coarse).any() else ""
+        panels.append(Panel("coarse", f"Coarse observation{hidden}", saved.coarse, saved.coarse_grid, scale))
+    panels.append(Panel("mean", "Posterior mean", saved.mean, grid, scale))
+    if saved.sd is not None:
+        spread = MapScale("2 sd", units, "uncertainty", 0.0, _limit(2 * saved.sd))
+        panels.append(Panel("sd", "Uncertainty: 2 sd", 2 * saved.sd, grid, spread))
+    if saved.truth is not None:
+        error = saved.mean - saved.truth
+        limit = _limit(error)
+        scale = MapScale("prediction − truth", units, "diverging", -limit, limit)
+        panels.append(Panel("error", "Error: prediction − truth", error, grid, scale))
+    return panels
+
+
+def _limit(values: np.ndarray) -> float:
+    """The size below which `_WITHIN` of the values lie, to three digits."""
+    return float(f"{np.nanquantile(np.abs(values), _WITHIN):.3g}") or 1.0
+
+
+def _scale(saved: SavedMap, others: Sequence[SavedMap]) -> MapScale:
+    """One scale for the means of the runs in its units."""
+    ends = [np.nanquantile(each.mean, [0.002, 0.998]) for each in others]
     low, high = (float(f"{end:.4g}") for end in (min(end[0] for end in ends), max(end[1] for end in ends)))
-    scale = MapScale(saved.name, saved.units, "sequential", low, high if high > low else low + 1.0)
-    return Panel("mean", title, saved.mean, saved.grid, scale)
+    return MapScale(saved.name, saved.units, "sequential", low, high if high > low else low + 1.0)
+
+
+def verdict(run: Run) -> None:
+    """How near the mean came to the truth, and what share of it the intervals held, in words; nothing where the run
+    has no truth."""
+    scores = run_scores(run)
+    ours = scores.get(run_model(run), {})
+    held = [ours.get(f"coverage{100 * level:.0f}_area", ours.get(f"coverage{100 * level:.0f}")) for level in LEVELS]
+    known = tuple(share for share in held if share is not None)
+    if len(known) < len(LEVELS):
+        return
+    result = Trust(known, width_verdict(known[-1]), np.nan)
+    words, bilinear = [result.sentence], scores.get("bilinear", {}).get("rmse")
+    if (rmse := ours.get("rmse")) is not None:
+        beside = "" if bilinear is None else f", that of bilinear interpolation {rounded(bilinear)}"
+        words.insert(0, f"The RMSE of the posterior mean is {rounded(rmse)}{beside} {units_of(run)}".strip() + ".")
+    (st.success if result.right else st.warning)(plain(" ".join(words)))
 
 
 def tests(runs: Sequence[Run], visitor_runs: Sequence[Run]) -> None:

@@ -132,18 +132,26 @@ def opening(toy: Toy, represented: Represented, shown: dict[str, Represented], p
         f"positions the RMSE is **{rounded(_rmse(represented, toy))}**"
     )
     if "random" in shown:
-        return f"{sentence}, at random positions {rounded(_rmse(shown['random'], toy))}. {_gain(toy, count, shown)}"
+        gain = _gain(toy, count, shown, represented)
+        return f"{sentence}, at random positions {rounded(_rmse(shown['random'], toy))}. {gain}"
     if best is None:
         return f"{sentence}. Press **{LEARN}** to see how well {count} learned points can represent it."
-    return f"{sentence}, at learned positions **{rounded(_rmse(shown[best], toy))}**. {_gain(toy, count, shown)}"
+    gain = _gain(toy, count, shown, shown[best])
+    return f"{sentence}, at learned positions **{rounded(_rmse(shown[best], toy))}**. {gain}"
 
 
-def _gain(toy: Toy, count: int, shown: dict[str, Represented]) -> str:
-    """What few points spare, beside the error of a GP on all data where these are not too many."""
+def _gain(toy: Toy, count: int, shown: dict[str, Represented], points: Represented | None = None) -> str:
+    """What few points spare, beside the scores of a GP on all data where these are not too many, and which of both to
+    use: the band of ``points`` is that of a model in which the data say nothing between them."""
     matrices = f"matrices of {count} × {count} instead of {toy.spec.data:,} × {toy.spec.data:,} numbers are inverted"
     if "exact_gp" not in shown:
         return f"What is gained: {matrices}."
-    return f"What is gained: {matrices}. A GP on all data reaches {rounded(_rmse(shown['exact_gp'], toy))}."
+    exact = shown["exact_gp"].scores(toy)
+    beside = "" if points is None else f" against {rounded(points.scores(toy)['crps'])}"
+    return (
+        f"What is gained: {matrices}. A GP on all data reaches {rounded(exact['rmse'])}. **In practice** use it as "
+        f"long as it can be computed: its intervals are much better (CRPS {rounded(exact['crps'])}{beside})."
+    )
 
 
 def _rmse(represented: Represented, toy: Toy) -> float:

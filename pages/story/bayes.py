@@ -8,6 +8,7 @@ from deconditioning.figures.colours import hue
 from deconditioning.figures.studies import story as draw
 from deconditioning.figures.style import INK, Figure
 from deconditioning.filtering.systems import RotationSystem
+from deconditioning.studies.filtering.settings import SYSTEMS
 from deconditioning.studies.filtering.study import Followed, follow, rotation_problem
 from deconditioning.studies.kernel_bayes.one_observation import Answer, answers, normal_density
 from deconditioning.studies.kernel_bayes.study import GaussianProblem, GaussianSpec, make_gaussian
@@ -169,7 +170,7 @@ $$\mu_{{t+1}} = (G_X + T\varepsilon I)^{{-1}} G_{{XX_+}} (G_X + T\varepsilon I)^
 
 $T = {count}$, RMSE ${error:.3f}$ over ${FOLLOWED}$ steps; of the observations ${looks:.3f}$.
 """
-    query = {"f-system": "(a) circle", "f-train": str(count)}
+    query = {"f-system": SYSTEMS["a"], "f-train": str(count)}
     figure = _path(result.truth, result.observed, None if guess is None else result.means["kbr"], dark)
     return Shown(
         (figure,),
@@ -206,7 +207,7 @@ $$\sqrt{{\tfrac1n\sum_t \|\hat x_{{t|t-1}} - y_t\|^2}} = {result.surprise:.3f},\
 $\hat x_{{t|t-1}}$ is predicted before $y_t$ is observed; turn in training ${number(TAUGHT, 6)}$, now
 ${number(turn, 6)}$ radians a step.
 """
-    query = {"f-system": "own circle", "f-eta": f"{turn:g}", "f-b": "0"} if turn >= 0 else {"f-system": "(a) circle"}
+    query = {"f-system": "own circle", "f-eta": f"{turn:g}", "f-b": "0"} if turn >= 0 else {"f-system": SYSTEMS["a"]}
     figure = _path(result.truth, result.observed, None if guess is None else result.means, dark)
     sentence = (
         f"The filter was trained on a path that turns by {number(TAUGHT)} per step. This path turns by {number(turn)}."

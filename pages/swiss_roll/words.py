@@ -7,6 +7,7 @@ from deconditioning.models.named_model import NamedModel
 from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import number
 from pages.kit.layout.page_layout import explain
+from pages.swiss_roll.compare import in_practice
 
 
 def situation(roll: RollSpec, model: NamedModel) -> None:
@@ -19,8 +20,8 @@ def situation(roll: RollSpec, model: NamedModel) -> None:
     )
     st.markdown(
         f"**Unknown**: the position t of {roll.points:,} points along a rolled-up sheet. **Known**: {roll.bags} "
-        f"horizontal slices, {how}. A slice mixes several windings: one is orange in the side "
-        f"view. **Model**: {model.phrase}."
+        f"horizontal slices, {how}. A slice mixes several windings: the side view below shows "
+        f"one in orange. **Model**: {model.phrase}. {in_practice(roll.matching)}"
     )
 
 

@@ -112,9 +112,11 @@ def _curve(at: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> dict[str, Any]:
 def _slider(name: str, spec: LineSpec) -> dict[str, Any]:
     setting = RecoverSettings.declaration(name)
     text = setting.help(make_line(spec).spec) if callable(setting.help) else setting.help
-    return {"name": name, "plain": setting.plain, "title": setting.title, "help": setting.plain_help or text,
-            "low": setting.low,
-            "high": setting.high, "value": setting.default}  # fmt: skip
+    variance = name == "noise"
+    title = "sd\u00a0σ" if variance else setting.title
+    return {"name": name, "plain": setting.plain, "title": title, "variance": variance,
+            "help": setting.plain_help or text, "low": setting.low, "high": setting.high,
+            "value": setting.default}  # fmt: skip
 
 
 def _preset(preset: Any) -> dict[str, Any]:

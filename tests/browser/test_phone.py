@@ -146,9 +146,8 @@ def the_bar_at_the_foot_covers_nothing(phone: Page) -> None:
 
 
 def hint(table: Locator) -> str:
-    """What a table says of its width, in a line below it, a data frame in one above it."""
-    side = "after" if "lab-table" in (table.get_attribute("class") or "") else "before"
-    said = table.evaluate(f"place => getComputedStyle(place, '::{side}').content")
+    """What a table says of its width, in a line above it."""
+    said = table.evaluate("place => getComputedStyle(place, '::before').content")
     return "" if said == "none" else said.strip('"')
 
 

@@ -32,7 +32,7 @@ def words(page: AppTest) -> str:
 
 
 def scores(page: AppTest) -> str:
-    return next(block.proto.body for block in page.get("html") if "against the truth" in block.proto.body)
+    return next(block.proto.body for block in page.get("html") if "gainst the truth" in block.proto.body)
 
 
 def test_it_opens_where_the_estimators_differ_and_says_by_how_much(page):

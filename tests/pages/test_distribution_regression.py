@@ -55,7 +55,7 @@ def test_it_opens_finished_beside_the_stored_risks(page):
             "Average alone",
         )
     )
-    assert re.search(r"A straight line in each subject's average reaches −?[\d.]+[:,]", said)
+    assert re.search(r"a straight line in each subject's average reaches −?[\d.]+[:,]", said)
 
 
 def test_folds_that_learn_anew_say_so(page):

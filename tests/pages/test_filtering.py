@@ -13,6 +13,7 @@ from deconditioning.slides.exhibit import Drawn, Exhibit, presented
 from deconditioning.studies.filtering.settings import RotationSettings
 from deconditioning.studies.filtering.study import FilterSettings, compare, follow, rotation_problem, system_of
 from pages.filtering.player import FIRST
+from pages.kit.controls.play_words import BACK, NEXT, PAUSE, PLAY
 from tests.pages.sliders import moved
 
 pytestmark = pytest.mark.usefixtures("own_caches")
@@ -44,6 +45,23 @@ def test_it_opens_with_all_four_filters(page):
     assert "Most accurate on this one series of 20 steps: the " in words(page)
 
 
+def test_an_address_may_call_the_systems_as_earlier_versions_did(open_page):
+    old, new = (
+        open_page("filtering", **{"f-system": name, "f-train": "60", "f-test": "20"})
+        for name in ("(a) circle", "circle (data a of the paper)")
+    )
+    assert "moves along a circle" in words(old) and words(old) == words(new)
+
+
+def test_the_smoother_and_what_the_pictures_omit_are_said_where_it_is_so(page, open_page):
+    def said(view: AppTest) -> str:
+        return next(block.proto.body for block in view.get("html") if "summed over" in block.proto.body)
+
+    assert "smoother" not in said(page) and "The pictures omit the " in said(page)
+    around = open_page("filtering", **{"f-train": "60", "f-test": "20", "f-around": "true", "f-every": "true"})
+    assert "The smoother knows later observations too" in said(around) and "omit" not in said(around)
+
+
 def test_every_slider_moves_the_filter(page):
     for key in ("f-beta", "f-eps", "f-tol"):
         before = words(page)
@@ -53,15 +71,15 @@ def test_every_slider_moves_the_filter(page):
 
 def test_it_steps_plays_and_pauses(page):
     page.slider(key="f-step").set_value(1).run()
-    button(page, "Step").click().run()
+    button(page, NEXT).click().run()
     assert page.slider(key="f-step").value == 2
-    button(page, "Back").click().run()
-    button(page, "Back").click().run()
+    button(page, BACK).click().run()
+    button(page, BACK).click().run()
     assert page.slider(key="f-step").value == 20
-    button(page, "Play").click().run()
-    assert button(page, "Pause") and not page.exception
-    button(page, "Pause").click().run()
-    assert button(page, "Play")
+    button(page, PLAY).click().run()
+    assert button(page, PAUSE) and not page.exception
+    button(page, PAUSE).click().run()
+    assert button(page, PLAY)
     page.slider(key="f-step").set_value(7).run()
     assert page.slider(key="f-step").value == 7
     page.slider(key="f-test").set_value(20).run()
@@ -79,7 +97,7 @@ def test_what_is_drawn_is_what_was_followed():
     found = follow(rotation_problem(RotationSystem.named("a"), 60, 15, 0), FilterSettings(0.7, 1e-4))
     figure = plane_plot(found.truth, found.observed, found.means, 14, sample=(found.points, found.weights[14]))
     names = [trace["name"] for trace in figure["data"]]
-    assert {"examples<br>(area: weight)", "noisy observation", "hidden: true state", "Extended Kalman"} <= set(names)
+    assert {"examples<br>(area: weight)", "noisy observation", "true state now", "Extended Kalman"} <= set(names)
     lines = errors_plot(found.truth, found.means, 14)["data"]
     beside = errors_plot(found.truth, found.means, 14, legend=False)
     alone = Exhibit("t", "q", (Drawn("t", "a", json.dumps(beside)),))
@@ -134,7 +152,7 @@ def test_the_step_is_in_the_address(open_page, asked: str, shown: int) -> None:
     page = open_page("filtering", **{"f-train": "60", "f-test": "20"}, **({"f-step": asked} if asked else {}))
     words(page)
     assert page.slider(key="f-step").value == shown
-    button(page, "Step").click().run()
+    button(page, NEXT).click().run()
     assert page.slider(key="f-step").value == shown % 20 + 1
     page.slider(key="f-step").set_value(3).run()
     seen = page.session_state["_seen"].controls["f-step"]

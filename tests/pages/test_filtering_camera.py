@@ -8,6 +8,7 @@ from scipy.stats import sem
 from streamlit.testing.v1 import AppTest
 
 from deconditioning.figures.studies.camera import noises_plot
+from pages.kit.controls.play_words import NEXT
 from tests.pages.sliders import moved
 from tests.waiting import HANG_S
 
@@ -44,7 +45,7 @@ def test_it_follows_steps_and_obeys(view):
     )
     assert "Kernel Bayes (Gauss): β = 1" in before
     view.slider(key="fc-step").set_value(20).run()
-    next(b for b in view.button if b.label == "Step").click().run()
+    next(b for b in view.button if b.label == NEXT).click().run()
     assert view.slider(key="fc-step").value == 1
     moved(view, "fc-noise", 10)
     assert words(view) != before

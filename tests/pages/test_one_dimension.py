@@ -36,7 +36,7 @@ def test_it_opens_on_a_posterior_with_its_scores_and_the_naive_ways_follow(page)
         return next(block.proto.body for block in page.get("html") if "noise-free f" in block.proto.body)
 
     until(page, lambda: "being learned" not in table())
-    assert "(cascade)" in table() and "(impute)" in table() and "Task-transformed GP" in table()
+    assert "Cascade: y, then z" in table() and "Impute: z first" in table() and "Task-transformed GP" in table()
     assert ">–</td>" not in table()
 
 
@@ -51,7 +51,7 @@ def test_what_is_still_computed_has_its_place_from_the_start(open_page, monkeypa
     rows = next(block.proto.body for block in page.get("html") if "noise-free f" in block.proto.body)
     assert rows.count("being learned …") == 2 and rows.count(">–</td>") == 2 * len(recover.SCORES)
     function, surface = (json.loads(charts(page)[key]["figure"]) for key in ("o-function", "o-surface"))
-    assert sum("(" in trace["name"] and "truth" not in trace["name"] for trace in function["data"]) == 2
+    assert sum(trace["name"].startswith(("impute", "cascade")) for trace in function["data"]) == 2
     assert surface["data"] == [] and surface["layout"]["height"] == 300
     assert any("The evidence picture is being computed" in block.value for block in page.caption)
 

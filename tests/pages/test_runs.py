@@ -1,14 +1,17 @@
 """Page Runs in AppTest: empty, full, live, linked, compared, damaged."""
 
+import json
 import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import TextInput
 
+from deconditioning.downscaling.saved_map import FILE, saved_map
 from deconditioning.engine.engine import Engine
 from deconditioning.engine.records import RunSpec
 from deconditioning.engine.store import Store
@@ -19,6 +22,7 @@ from tests.pages.conftest import empty_caches
 from tests.pages.reading import as_shown
 from tests.waiting import HANG_S, wait_for
 
+(EXAMPLE,) = (Path(__file__).resolve().parents[2] / "data" / "example_run").iterdir()
 PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "runs" / "page.py")
 
 
@@ -73,6 +77,39 @@ def test_an_empty_page_says_what_to_do(folder: Path) -> None:
     assert "A run is one computation" in words(page)
     assert "Open page Downscaling and press Learn" in words(page)  # a link where the router runs
     assert not page.selectbox
+
+
+def test_an_empty_page_shows_the_stored_run_whose_scores_are_those_of_its_maps(folder: Path) -> None:
+    page = opened()
+    assert page.subheader[0].value == "Area-to-point GP, 645 m" and "A stored run" in words(page)
+    keys = [f"run-map-{EXAMPLE.name}-{key}" for key in ("coarse", "mean", "sd", "error")]
+    assert set(keys) <= set(page.session_state["_seen"].figures)
+    saved = saved_map((EXAMPLE / "files" / FILE).read_bytes())
+    stored = json.loads((EXAMPLE / "result.json").read_text())["scores"]
+    assert saved.truth is not None and saved.sd is not None and saved.coarse is not None
+    error = saved.mean - saved.truth
+    inside = np.abs(error) <= 1.959964 * saved.sd
+    ours = stored["area_to_point_gp"]
+    assert np.sqrt((error**2).mean()) == pytest.approx(ours["rmse"], rel=1e-4)
+    assert inside.mean() == pytest.approx(ours["coverage95"], abs=1e-3)
+    cells = saved.truth.reshape(22, 9, 20, 9).mean(axis=(1, 3))
+    np.testing.assert_allclose(saved.coarse, cells, atol=2e-4)
+    (said,) = [each.value for each in page.success if "RMSE" in each.value]
+    assert said.startswith("The RMSE of the posterior mean is 0.0704, that of bilinear interpolation 0.222 K.")
+    assert f"{100 * inside.mean():.0f} % of the 95 % intervals" in said
+    assert not [button for button in page.button if button.label in ("Delete", "Run again")]
+
+
+def test_a_single_run_has_nothing_to_choose_and_its_settings_no_empty_rows(folder: Path) -> None:
+    run_id = made(folder, "Only")
+    settings = {"model": "cmp", "source": {"coarse": None}, "problem": {"block": [7, 7], "mediators": []}}
+    spec = {"task": "downscale", "seed": 0, "title": "Only", "settings": settings}
+    (folder / run_id / "spec.json").write_text(json.dumps(spec))
+    page = opened()
+    assert not [each for each in page.selectbox if each.label == "Run"] and not page.multiselect
+    assert page.subheader[0].value == "Only"
+    assert list(page.dataframe[1].value["Setting"]) == ["Task", "Seed", "Model", "Pixels of a cell, rows and columns"]
+    assert list(page.dataframe[0].value["Cells"]) == ["7 × 7 pixels"]
 
 
 def test_the_newest_run_is_open(folder: Path) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from deconditioning.wording import number
 from pages.kit import record
 from pages.kit.pages import PAGES
 from pages.kit.record import Control, PageRecord, Table, same
@@ -165,7 +166,7 @@ def test_what_is_pinned_stands_beside_what_is_live(open_page: Callable[..., AppT
     assert any("have the same settings" in box.value for box in page.caption)
     now = log_slider(moved(page, "o-noise", 5), "o-noise").value
     (settings, scores) = [box.proto.body for box in page.get("html") if ">A</th>" in box.proto.body]
-    assert "σ²" in settings and f"{before['o-noise']:g}" in settings and f"{now:g}" in settings
+    assert "sd\u00a0σ" in settings and all(number(each**0.5, 3) in settings for each in (before["o-noise"], now))
     assert "Lengthscale" not in settings and "RMSE" in scores and ("better" in scores or "worse" in scores)
     press(page, "swap")
     assert same(log_slider(page, "o-noise").value, before["o-noise"])

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from deconditioning.wording import hyperparameter_names
+
 _NOT_VALUES = {"time", "step", "total", "share", "attempt", "restart", "evaluation"}
 #: The name of the best value so far, beside a quantity's own.
 BEST = "best so far"
@@ -41,6 +43,29 @@ def trace_series(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, _Stage], 
         if parameters:
             nested.append((step, parameters))
     return {stage: _lines(_objective(_inner(result))) for stage, result in stages.items()}, _lines(_inner(nested))
+
+
+def hyperparameters_of_fits(
+    values: Mapping[str, Sequence[float | None]],
+) -> tuple[dict[str, list[float | None]], list[list[str]]]:
+    """Hyperparameters (T,) as `trace_series` returns them, under the names of their sliders, and those of each fit.
+
+    A kernel's terms are numbered anew in every fit. A term of the same columns is the same curve in all of them.
+    """
+    fits, lines, rows = [list[str]()], dict[str, list[float | None]](), list(zip(*values.values(), strict=True))
+    for row in rows:
+        there = [name for name, value in zip(values, row, strict=True) if value is not None]
+        if not there:
+            fits.append([])
+        fits[-1] += [name for name in there if name not in fits[-1]]
+    called = [hyperparameter_names(fit) for fit in fits]
+    fit = 0
+    for at, row in enumerate(rows):
+        known = {name: value for name, value in zip(values, row, strict=True) if value is not None}
+        fit += not known
+        for name, value in known.items():
+            lines.setdefault(called[fit][name], [None] * len(rows))[at] = value
+    return lines, [list(names.values()) for names in called]
 
 
 def _inner(rows: list[tuple[float, dict[str, float]]]) -> list[tuple[float, dict[str, float]]]:

@@ -7,12 +7,12 @@ import numpy as np
 
 from deconditioning.figures.colours import SERIES, hue, series_colour
 from deconditioning.figures.style import Figure, axis, compact, hover_numbers, layout, literal, upright
-from deconditioning.figures.trace_lines import BEST
-from deconditioning.wording import hyperparameter_names, number
+from deconditioning.figures.trace_lines import BEST, hyperparameters_of_fits
+from deconditioning.wording import number
 
 _MOST_POINTS = 300
 _FEW_POINTS = 12  # up to here every evaluation is marked: a line through one point shows nothing
-_LEGEND_ROW = 17  # pixels of one line of a legend
+_LEGEND_ROW = 20  # pixels of one line of a legend
 _MOST_ON_TOP = 2  # more names than these stand below the curves
 _DASHES = ("solid", "dash", "dot")
 #: An objective's axis shows this share of its evaluations, the best; all of it where there are fewer evaluations.
@@ -57,6 +57,7 @@ def trace_plot(
     picture = layout(title, height=height + _LEGEND_ROW * rows, dark=dark, showlegend=len(series) > 1)
     picture["hovermode"] = "x unified"
     picture["shapes"] = [_divider(position, dark) for position in boundaries]
+    picture["annotations"] = _numbered(at, boundaries)
     on_top = len(series) > 1 and not below
     picture["margin"] = {"l": 52, "r": 8, "t": (52 if on_top else 34) if title else 24, "b": 40}
     if below:
@@ -74,6 +75,13 @@ def trace_plot(
 def _boundaries(step: Sequence[float], series: Mapping[str, Sequence[float | None]]) -> list[float]:
     """The steps at which no curve has a value: there another fit begins."""
     return [at for at, *row in zip(step, *series.values(), strict=True) if all(value is None for value in row)]
+
+
+def _numbered(steps: np.ndarray, boundaries: Sequence[float]) -> list[dict[str, Any]]:
+    """ "Fit 1", "Fit 2" … at the foot of each part of the curves, where there are several."""
+    starts = [float(steps[0]), *boundaries] if boundaries else []
+    foot = {"yref": "paper", "y": 0, "yanchor": "bottom", "xanchor": "left", "showarrow": False, "font": {"size": 11}}
+    return [{"text": f"Fit {n}", "x": start, **foot} for n, start in enumerate(starts, start=1)]
 
 
 def _divider(at: float, dark: bool) -> dict[str, Any]:
@@ -166,8 +174,7 @@ def hyperparameter_trace(
     step: Sequence[float], values: Mapping[str, Sequence[float | None]], *, height: int = 260, dark: bool = False
 ) -> Figure:
     """Every hyperparameter against the step, on one logarithmic axis (all are positive)."""
-    called = hyperparameter_names(values)
-    named = {called[name]: lines for name, lines in values.items()}
+    named, _ = hyperparameters_of_fits(values)
     return trace_plot(step, named, title="Hyperparameters", label="Value", log=True, height=height, dark=dark)
 
 
@@ -185,7 +192,9 @@ def _decades(series: Mapping[str, Sequence[float | None]]) -> dict[str, Any]:
     """A logarithmic axis with about five labels, at powers of ten."""
     known = [v for values in series.values() for v in values if v is not None and np.isfinite(v) and v > 0]
     span = np.log10(max(known)) - np.log10(min(known)) if known else 1.0
-    return {"type": "log", "dtick": max(1, int(np.ceil(span / 5))), "exponentformat": "power"}
+    step, low = max(1, int(np.ceil(span / 5))), int(np.floor(np.log10(min(known, default=0.1))))
+    powers = [10.0**n for n in range(low, low + int(np.ceil(span)) + 1, step)]
+    return {"type": "log", "tickvals": powers, "ticktext": [number(each).removeprefix("1 × ") for each in powers]}
 
 
 def _last(values: Sequence[float | None]) -> str:

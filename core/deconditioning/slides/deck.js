@@ -330,8 +330,8 @@ const build = (root, deck, close, plotly) => {
   const words = make('div', 'deck-words', stage), side = make('aside', '', body);
   const foot = make('nav', '', root), button = (text, label) => make('button', '', foot, { type: 'button', textContent: text, title: label, ariaLabel: label });
   foot.setAttribute('aria-label', 'Slides');
-  const back = button('‹', 'Previous slide (←)'), dots = make('span', 'deck-dots', foot);
-  const next = button('›', 'Next slide (→)'), count = make('span', 'deck-count', foot);
+  const back = button('‹ Back', 'Back one slide (←)'), dots = make('span', 'deck-dots', foot);
+  const next = button('Next ›', 'Next slide (→)'), count = make('span', 'deck-count', foot);
   const full = button('Full screen', 'Full screen (F)'), shut = close ? button('Close', 'Close (Esc)') : null;
   const said = make('span', 'deck-said', root);
   said.setAttribute('aria-live', 'polite');

@@ -177,7 +177,7 @@ const paint = book => {
 const leader = book => [...BOOKS].find(other => book.follows && other.name === book.follows && other.node.isConnected) || book;
 
 const label = book => {
-  book.button.textContent = book.playing ? 'Pause' : 'Play';
+  book.button.textContent = book.playing ? book.button.dataset.pause : book.button.dataset.play;
   book.node.dataset.playing = book.playing;
 };
 
@@ -246,7 +246,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   node.toggleAttribute('data-follows', Boolean(data.follows));
   book.canvas.setAttribute('aria-label', data.alt);
   book.slider.setAttribute('aria-label', data.frame);
-  for (const [part, word] of [['back', 'Previous'], ['next', 'Next']]) {
+  for (const [part, word] of [['back', 'Back one'], ['next', 'Next']]) {
     node.querySelector(`.flip-${part}`).setAttribute('aria-label', `${word} ${data.frame.toLowerCase()}`);
   }
   book.send = data.clickable ? point => setTriggerValue('click', point) : null;

@@ -10,15 +10,17 @@ from typing import Any
 
 import streamlit as st
 
+from pages.kit.controls.play_words import BACK, NEXT, PAUSE, PLAY
+
 _HERE = Path(__file__).parent
-_HTML = """<div class="flip">
+_HTML = f"""<div class="flip">
 <canvas role="img" tabindex="0"></canvas>
 <div class="flip-scale"><span></span><i></i><span></span></div>
 <div class="flip-bar">
-<button type="button" class="flip-play"></button>
-<button type="button" class="flip-back">‹</button>
+<button type="button" class="flip-play" data-play="{PLAY}" data-pause="{PAUSE}"></button>
+<button type="button" class="flip-back">{BACK}</button>
 <input type="range" min="0" step="1">
-<button type="button" class="flip-next">›</button>
+<button type="button" class="flip-next">{NEXT}</button>
 <output aria-live="polite"></output>
 <label>Speed <input class="flip-speed" type="range" min="0.5" max="6" step="0.5" value="2"></label>
 </div></div>"""

@@ -14,7 +14,7 @@ from pages.kit.controls import widgets
 from pages.kit.controls.address import correct
 from pages.kit.controls.essential import Essential
 from pages.kit.record import Control
-from pages.kit.state import log_slider
+from pages.kit.state import log_slider, show_as
 
 S = TypeVar("S", bound=Settings)
 #: Options that stand side by side; more of them are a list or a slider.
@@ -56,6 +56,8 @@ def _whole(setting: Integer, more: dict[str, Any]) -> int:
         draw = widgets.segmented_control if buttons else widgets.select_slider
         begin = {"default" if buttons else "value": setting.default}
         result = draw(setting.label, setting.offered, key=setting.key, format_func=setting.text, **more, **begin)
+        if not buttons:  # the address has no commas
+            show_as(setting.key, {setting.text(each): f"{each:,}" for each in setting.offered})
         return int(setting.default if result is None else result)
     if setting.typed:
         ends, step = (setting.low, setting.high), setting.step

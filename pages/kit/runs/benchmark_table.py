@@ -111,7 +111,7 @@ def headline(table: BenchmarkTable) -> None:
     narrow = " (too narrow everywhere)" if max(held) < 0.9 else ""
     share, inside = percentages(best["mean"] / plain["mean"] for _, best, plain in chosen), percentages(held)
     st.markdown(
-        f"The RMSE of the model that is most accurate, which only the truth can tell, is {share} of that of the best "
+        f"The RMSE of the best of all models, chosen with the truth, is {share} of that of the best "
         f"interpolation; its 95 % intervals contain {inside} of the truth{narrow}."
     )
     show_table(lines)

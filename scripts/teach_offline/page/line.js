@@ -83,6 +83,9 @@ const redraw = () => {
 const place = ({ low, high }, value) => Math.round(STEPS * Math.log(value / low) / Math.log(high / low));
 const valueAt = ({ low, high, value }, at) => at === place({ low, high }, value) ? value : Number((low * (high / low) ** (at / STEPS)).toPrecision(4));
 
+// What a slider says of its value: of a variance its standard deviation, as on the page.
+const reading = ({ name, variance }) => written(variance ? Math.sqrt(values[name]) : values[name]);
+
 const tell = (input, text) => {
   input.setAttribute('aria-valuetext', text);
   document.querySelector(`output[for="${input.id}"]`).textContent = text;
@@ -92,7 +95,7 @@ const showAll = () => {
   for (const slider of given.sliders) {
     const input = document.getElementById(slider.name);
     input.value = place(slider, values[slider.name]);
-    tell(input, written(values[slider.name]));
+    tell(input, reading(slider));
   }
   const input = document.getElementById('n');
   input.value = count;
@@ -113,7 +116,7 @@ body.addEventListener('input', ({ target: input }) => {
   const slider = given.sliders.find(({ name }) => name === input.id), at = Number(input.value);
   if (slider) values[slider.name] = valueAt(slider, at);
   else count = at;
-  tell(input, slider ? written(values[slider.name]) : String(given.stops[count]));
+  tell(input, slider ? reading(slider) : String(given.stops[count]));
   redraw();
 });
 document.getElementById('reset').addEventListener('click', reset);

@@ -21,6 +21,10 @@ def test_a_map_comes_back_on_its_grid(key: str, region: tuple[int, ...]) -> None
     np.testing.assert_allclose(found.mean, result.mean, atol=1e-4)
     np.testing.assert_allclose(found.sd, result.sd, atol=1e-4)
     np.testing.assert_allclose(found.grid.latitude, problem.grid.latitude, atol=1e-6)
+    assert problem.truth is not None and found.truth is not None and found.coarse is not None
+    np.testing.assert_allclose(found.truth, problem.truth, atol=1e-4)
+    np.testing.assert_allclose(found.coarse, problem.coarse, atol=1e-4)
+    assert found.coarse_grid is not None and found.coarse_grid.shape == problem.coarse_grid.shape
     assert found.units == problem.units and found.name and not found.name.startswith("posterior")
 
 

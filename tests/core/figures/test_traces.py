@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from deconditioning.figures.trace_lines import BEST
-from deconditioning.figures.traces import objective_trace
+from deconditioning.figures.trace_lines import BEST, hyperparameters_of_fits, trace_series
+from deconditioning.figures.traces import hyperparameter_trace, objective_trace
 
 
 def ascent(count: int, seed: int = 0) -> np.ndarray:
@@ -52,3 +52,25 @@ def test_values_that_are_missing_leave_the_axis_alone() -> None:
     figure = objective_trace("evidence", range(6), {"log evidence": [None, -3e6, -5.0, float("nan"), -4.0, -3.0]})
     low, high = figure["layout"]["yaxis"]["range"]
     assert -6 < low < -5 and -3 < high < -2
+
+
+def test_a_term_numbered_anew_in_the_next_fit_stays_one_curve() -> None:
+    first = {"k1 variance": 1.0, "k1 lengthscale [a]": 2.0, "k2 variance": 3.0, "k2 lengthscale [b]": 4.0,
+             "k3 slope variance [b]": 5.0}  # fmt: skip
+    second = {"k1 variance": 6.0, "k1 lengthscale [a]": 7.0, "k2 slope variance [b]": 8.0}
+    rows = [{"step": step, "hyperparameters": each} for each in (first, second) for step in (1, 2)]
+    _, (steps, values) = trace_series(rows)
+    lines, (one, two) = hyperparameters_of_fits(values)
+    assert lines["slope variance of k: b"] == [5.0, 5.0, None, 8.0, 8.0]
+    assert lines["variance of k: b"] == [3.0, 3.0, None, None, None]
+    assert [name for name in one if name not in two] == ["variance of k: b", "lengthscale of k: b"]
+    assert not [name for name in two if name not in one] and len(lines) == 5
+    figure = hyperparameter_trace(steps, values)
+    assert [each["text"] for each in figure["layout"]["annotations"]] == ["Fit 1", "Fit 2"]
+    assert [each["x"] for each in figure["layout"]["annotations"]] == [1.0, 2.5]
+
+
+def test_decades_are_plain_numbers() -> None:
+    axis = hyperparameter_trace([1, 2], {"noise": [1e-7, 2e-3]})["layout"]["yaxis"]
+    assert axis["ticktext"] == ["10⁻⁷", "10⁻⁶", "10⁻⁵", "0.0001", "0.001", "0.01"]
+    assert axis["tickvals"] == pytest.approx([1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2])

@@ -22,7 +22,9 @@ from deconditioning.figures.style import (
 from deconditioning.wording import duration, number, signed
 
 #: How a map of an embedding with the groups and a cut is read.
-MEANING = "Bright: values of x that are likely at this y. Line: the y of the cut; dots: the groups."
+MEANING = (
+    "Bright: values of x that are likely at this y. Line: the y of the cut, which a click moves; dots: the groups."
+)
 _DASHES = {"standard": "solid", "shrinkage": "dash", "truth": "dot"}
 _ESTIMATES = {"standard": "cmp", "shrinkage": "shrinkage_cmp", "truth": "truth"}
 #: Further apart than those of the models whose estimates they are.
@@ -88,20 +90,22 @@ def embedding_map(
     names: tuple[str, str] = ("x", "y"),
     data: tuple[np.ndarray, np.ndarray] | None = None,
     cut: float | None = None,
+    bar: str = "",
     height: int = 260,
     dark: bool = False,
 ) -> Figure:
     """``μ(x, y)`` (X, Y) as a heat map, y to the right, x up; ``names`` are those of x and y.
 
-    ``data`` are points (x, y) that it was made from, drawn on it, and ``cut`` is a y at which a line is drawn.
+    ``data`` are points (x, y) that it was made from, drawn on it, and ``cut`` is a y at which a line is drawn;
+    ``bar`` is the title of the colour bar.
     """
     up, across = names
     low, high = limits or (float(values.min()), float(values.max()))
-    bar = {"thickness": 9, "len": 0.9, "tickfont": {"size": 11}, "outlinewidth": 0, "nticks": 6,
-           "exponentformat": "power"}  # fmt: skip
+    look = {"thickness": 9, "len": 0.9, "tickfont": {"size": 11}, "outlinewidth": 0, "nticks": 6,
+            "exponentformat": "power", "title": {"text": bar, "side": "right", "font": {"size": 11}}}  # fmt: skip
     trace = {
         "type": "heatmap", "z": compact(values), "x": compact(y, "f8"), "y": compact(x, "f8"),
-        "colorscale": image_scale(colours, dark), "zmin": low, "zmax": high, "colorbar": bar, "zsmooth": "best",
+        "colorscale": image_scale(colours, dark), "zmin": low, "zmax": high, "colorbar": look, "zsmooth": "best",
         "hovertemplate": f"{across} %{{x:.2f}}, {up} %{{y:.2f}}: %{{z:.4f}}<extra></extra>",
     }  # fmt: skip
     picture = _frame(title, height, dark)
@@ -125,7 +129,7 @@ def _dots(x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     """Points on a map: dark, with a light rim, to be seen on all of its colours."""
     marker = {"size": 4, "color": INK[False], "line": {"width": 0.8, "color": GROUND[False]}}
     return {"type": "scatter", "mode": "markers", "x": compact(y, "f8"), "y": compact(x, "f8"), "marker": marker,
-            "hoverinfo": "skip", "showlegend": False}  # fmt: skip
+            "cliponaxis": False, "hoverinfo": "skip", "showlegend": False}  # fmt: skip
 
 
 def slice_plot(x: np.ndarray, lines: Mapping[str, np.ndarray], y: float, *, height: int = 260, dark: bool) -> Figure:

@@ -23,6 +23,8 @@ from deconditioning.wording import number
 
 #: Steps of the trail behind the truth.
 _TRAIL = 12
+#: From this step on the mean of all steps so far fits the axis of the errors.
+_SETTLED = 10
 #: Steps of a column that are drawn at once.
 _WINDOW = 120
 #: No filter has a name of the page's own.
@@ -33,7 +35,7 @@ def plane_plot(
     truth: np.ndarray, observations: np.ndarray | None, means: Mapping[str, np.ndarray], step: int, *,
     sample: tuple[np.ndarray, np.ndarray] | None = None, limits: tuple[float, float] | None = None,
     labels: tuple[str, str] = ("u", "v"), track: np.ndarray | None = None, names: Mapping[str, str] = _NAMES,
-    signs: bool = True, height: int = 430, dark: bool = False,
+    signs: bool = True, legend: bool = True, height: int = 430, dark: bool = False,
 ) -> Figure:  # fmt: skip
     """Truth with its trail, the observation where it lies in the same plane, every estimate, and a weighted sample.
 
@@ -43,6 +45,7 @@ def plane_plot(
     track : (n, 2), the line near which the state moves.
     names : filter → its name in the legend.
     signs : draws negative weights apart; without it only positive ones are drawn.
+    legend : without it the page says what the marks mean, and the picture gets it where it stands alone.
     """
     traces = [] if sample is None else _weighted(*sample, signs, dark)
     if track is not None:
@@ -51,7 +54,7 @@ def plane_plot(
     trail = truth[max(0, step - _TRAIL) : step + 1]
     fading = {"size": compact(np.linspace(4, 8, len(trail)), "f8"), "color": INK[dark],
               "opacity": np.linspace(0.2, 1, len(trail)).tolist()}  # fmt: skip
-    traces.append(_points(trail, f"hidden: the last<br>{_TRAIL} steps", fading))
+    traces.append(_points(trail, f"true state,<br>last {_TRAIL} steps", fading))
     if observations is not None:
         mark = {"size": 12, "symbol": "x", "color": hue("grey", dark)}
         traces.append(_points(observations[step : step + 1], "noisy observation", mark))
@@ -59,10 +62,12 @@ def plane_plot(
         marker = {"size": 12, "color": model_colour(name, dark), "symbol": "diamond"}
         traces.append(_points(values[step : step + 1], names.get(name, model_name(name)), marker))
     ring = {"size": 16, "symbol": "circle-open", "color": INK[dark], "line": {"width": 2.5}}
-    traces.append(_points(truth[step : step + 1], "hidden: true state", ring))
+    traces.append(_points(truth[step : step + 1], "true state now", ring))
     picture = layout(f"Step {step + 1} of {len(truth)}", height=height, dark=dark)
     picture["margin"] = {"l": 54, "r": 8, "t": 36, "b": 46}
     legend_on_the_right(picture)
+    if not legend:
+        _legend_where_alone(picture)
     for side, label in (("xaxis", labels[0]), ("yaxis", labels[1])):
         picture[side] = axis(label, dark, automargin=False)
     if limits:
@@ -103,13 +108,15 @@ def errors_plot(
     truth: np.ndarray, means: Mapping[str, np.ndarray], step: int, *, names: Mapping[str, str] = _NAMES,
     legend: bool = True, height: int = 300, dark: bool = False,
 ) -> Figure:  # fmt: skip
-    """Mean square error so far, one line a filter, with a rule at the present step; without its ``legend`` the picture
-    stands beside one that has it, and gets it where it stands alone."""
+    """Mean square error so far, one line a filter, with a rule at the present step; means of the first few steps may
+    leave the axis. Without its ``legend`` the page says what the lines mean, and the picture gets it where it stands
+    alone."""
     steps = np.arange(1, len(truth) + 1)
-    traces, last = [], {}
+    traces, last, highest = [], {}, 0.0
     for name, values in means.items():
         so_far = _mean_so_far(((values - truth) ** 2).sum(1))
         last[name] = float(so_far[-1])
+        highest = max(highest, float(so_far[min(_SETTLED, len(so_far) - 1) :].max()))
         traces.append(
             {
                 "type": "scatter", "mode": "lines", "x": compact(steps, "f8"), "y": compact(so_far, "f8"),
@@ -118,10 +125,9 @@ def errors_plot(
             }
         )  # fmt: skip
     picture = over_steps("Mean square error of the estimates so far", "mean square error", step, height, dark)
-    picture["yaxis"] |= {"rangemode": "tozero"}
+    picture["yaxis"] |= {"range": [0, 1.1 * highest]} if highest > 0 else {"rangemode": "tozero"}
     if not legend:
-        picture["showlegend"] = False
-        picture["meta"]["legend"] = ALONE
+        _legend_where_alone(picture)
     summary = ", ".join(f"{descriptions.legend_name(name, names)} {number(error)}" for name, error in last.items())
     picture["meta"]["alt"] = f"Mean square error so far over {len(steps)} steps; at the end: {summary}."
     return {"data": traces, "layout": picture}
@@ -151,6 +157,12 @@ def column_plot(
     summary = ", ".join(f"{descriptions.legend_name(key, names)} {number(value)}" for key, value in error.items())
     picture["meta"]["alt"] = f"{name} over {len(truth)} steps; root mean square errors: {summary}."
     return {"data": traces, "layout": picture}
+
+
+def _legend_where_alone(picture: dict[str, Any]) -> None:
+    """Leave the legend to the page, and to a slide that has nothing else."""
+    picture["showlegend"] = False
+    picture["meta"]["legend"] = ALONE
 
 
 def over_steps(title: str, label: str, step: int, height: int, dark: bool) -> dict[str, Any]:

@@ -45,12 +45,14 @@ def marginal_plot(
     samples: np.ndarray, intervals: Mapping[str, tuple[float, float, float]], *, variable: str,
     limits: tuple[float, float], shown: str = "dme", prior: tuple[np.ndarray, np.ndarray] | None = None,
     exact: tuple[np.ndarray, np.ndarray] | None = None, truth: float | None = None,
-    names: Mapping[str, str] = MODEL_NAMES, legend: bool = True, height: int = 380, dark: bool = False,
+    names: Mapping[str, str] = MODEL_NAMES, units: str = "", legend: bool = True, height: int = 380,
+    dark: bool = False,
 ) -> Figure:  # fmt: skip
     """Herded samples (S,) of one parameter as a histogram with the prior and the exact density; below, every method's
     mean and central 95 % interval (low, mean, high) on the same axis.
 
-    ``prior`` and ``exact`` are (places, densities); ``truth`` is drawn as a rule; ``names`` are those of the methods.
+    ``prior`` and ``exact`` are (places, densities); ``truth`` is drawn as a rule; ``names`` are those of the methods,
+    ``units`` those of the parameter.
     """
     traces: list[dict[str, Any]] = []
     if len(samples):
@@ -78,7 +80,8 @@ def marginal_plot(
     if legend:
         legend_on_the_right(picture)
     picture["margin"] = {"l": 52, "r": 10, "t": 36, "b": 42}
-    picture["xaxis"] = axis(variable, dark, automargin=False, range=list(limits), anchor="y2")
+    label = f"{variable}, {units}" if units else variable
+    picture["xaxis"] = axis(label, dark, automargin=False, range=list(limits), anchor="y2")
     picture |= _above_rows(rows, dark)
     if truth is not None:
         stroke = {"color": series_colour(1, dark), "width": 1.3, "dash": "dot"}
@@ -95,7 +98,7 @@ def _above_rows(rows: list[str], dark: bool) -> dict[str, Any]:
     """The axis of the density, and below it that of the methods."""
     share = _ROW * len(rows)
     return {
-        "yaxis": axis("density", dark, automargin=False, domain=[share + 0.06, 1], rangemode="tozero", nticks=4),
+        "yaxis": axis("density", dark, automargin=False, domain=[share + 0.06, 1], rangemode="tozero", nticks=6),
         "yaxis2": axis("", dark, automargin=False, domain=[0, share], showgrid=False, zeroline=False,
                        range=[-0.5, len(rows)], showticklabels=False),
     }  # fmt: skip

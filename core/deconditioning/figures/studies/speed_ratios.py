@@ -30,6 +30,8 @@ def ratio_dots(rows: Sequence[tuple[str, str, float]], *, dark: bool = False) ->
     picture = layout("", height=64 + _LINE * max(len(whats), 1), dark=dark)
     picture["margin"] = {"l": 8, "r": 56, "t": 6, "b": 48}
     picture["xaxis"] = axis("times faster than a plain implementation", dark, automargin=False) | log_axis(values)
+    powers = [10.0**n for n in range(int(np.floor(np.log10(values.min()))), int(np.ceil(np.log10(values.max()))) + 1)]
+    picture["xaxis"] |= {"tickvals": powers, "ticktext": [number(each) for each in powers]}
     picture["yaxis"] = axis("", dark, automargin=False, showticklabels=False, showgrid=False, zeroline=False)
     picture["yaxis"] |= {"range": [len(whats) - 0.4, -0.75], "fixedrange": True}
     picture["annotations"] = [_label(what, index, dark) for index, what in enumerate(whats)]

@@ -9,11 +9,13 @@ from deconditioning.figures.colours import Colours, hue, mark_scale, model_colou
 from deconditioning.figures.style import INK, MISSING, Figure, axis, compact, layout
 
 _TITLES = {"x": "x", "y": "width", "z": "height"}
+#: So many points are drawn as discs.
+_MOST_DISCS = 2500
 _CAMERA = {"eye": {"x": 0.98, "y": -1.62, "z": 0.64}, "center": {"x": 0, "y": 0, "z": -0.12}}
 
 
 #: The scale beside the bars of the means, which stand at the right edge.
-_SCALE = {"title": {"text": "t", "font": {"size": 11}}, "thickness": 9, "len": 0.9, "tickfont": {"size": 11},
+_SCALE = {"title": {"text": "mean t", "font": {"size": 11}}, "thickness": 9, "len": 0.9, "tickfont": {"size": 11},
           "outlinewidth": 0, "nticks": 6}  # fmt: skip
 
 
@@ -22,7 +24,7 @@ def _markers(
 ) -> dict[str, Any]:
     bar = {
         "title": {"text": label, "side": "bottom", "font": {"size": 11}}, "orientation": "h", "thickness": 9,
-        "len": 0.82, "y": 0, "yanchor": "top", "ypad": 2, "tickfont": {"size": 11}, "outlinewidth": 0, "nticks": 6,
+        "len": 0.82, "y": -0.03, "yanchor": "top", "ypad": 2, "tickfont": {"size": 11}, "outlinewidth": 0, "nticks": 6,
     }  # fmt: skip
     return {
         "size": size, "color": compact(values), "colorscale": mark_scale(colours, dark), "cmin": float(limits[0]),
@@ -43,7 +45,8 @@ def roll_in_space(
 ) -> Figure:
     """Points (N, 3) coloured by ``values`` (N,); the third coordinate points up."""
     markers = _markers(values, colours, limits, label, 1.9, dark)
-    markers["symbol"] = "square"  # two triangles, a disc has dozens
+    if len(values) > _MOST_DISCS:
+        markers["symbol"] = "square"  # two triangles, a disc has dozens
     x, y, z = (compact(column) for column in inputs.T)
     trace = {
         "type": "scatter3d", "mode": "markers", "x": x, "y": y, "z": z, "marker": markers,
@@ -52,11 +55,11 @@ def roll_in_space(
     picture = layout(title, height=height, dark=dark)
     bare = {
         "showbackground": False, "gridcolor": MISSING[dark], "linecolor": MISSING[dark], "showline": True,
-        "zeroline": False, "tickfont": {"size": 10}, "nticks": 4,
+        "zeroline": False, "tickfont": {"size": 12}, "tickangle": 0, "nticks": 4,
     }  # fmt: skip
-    titles = {f"{name}axis": bare | {"title": {"text": title, "font": {"size": 12}}} for name, title in _TITLES.items()}
+    titles = {f"{name}axis": bare | {"title": {"text": title, "font": {"size": 13}}} for name, title in _TITLES.items()}
     picture["scene"] = titles | {"camera": _CAMERA, "aspectmode": "cube", "uirevision": "roll"}
-    picture["margin"] = {"l": 0, "r": 0, "t": 34, "b": 46}
+    picture["margin"] = {"l": 0, "r": 0, "t": 34, "b": 58}
     picture["meta"]["alt"] = (
         f"{title}: {len(values)} points of a swiss roll, coloured by {label.lower()}, from {np.min(values):.2f} to "
         f"{np.max(values):.2f}."
@@ -99,7 +102,7 @@ def roll_from_the_side(
     picture["margin"] = {"l": 46, "r": 44, "t": 34, "b": 42}
     bare = {"automargin": False, "showgrid": False, "zeroline": False}
     picture["xaxis"] = axis("x, the roll seen from the side", dark, domain=[0, 0.84], **bare)
-    picture["xaxis2"] = axis("mean of t", dark, domain=[0.88, 1], range=[-1, 1], tickvals=[], **bare)
+    picture["xaxis2"] = axis("", dark, domain=[0.88, 1], showline=False, range=[-1, 1], tickvals=[], **bare)
     picture["yaxis"] = axis("height", dark, **bare)
     picture["meta"]["alt"] = (
         f"Side view of the roll: {len(heights)} horizontal slices, {len(axes[0])} with points, {len(chosen)} with a "

@@ -59,8 +59,9 @@ class SliceSettings(Settings):
 
     prefix = "e"
 
-    y = Linear("Value of y", -2.8, low=-4.0, high=4.0, step=0.05, sweep=False,
-               help="Where both maps are cut. At the ends there are few groups, and both estimates fail.")  # fmt: skip
+    y = Linear("Value of y", -0.75, low=-4.0, high=4.0, step=0.05, sweep=False,
+               help="Where both maps are cut; a click on a map cuts there. At the ends there are few groups, and both "
+               "estimates fail.")  # fmt: skip
 
 
 class TheoremSettings(Settings):

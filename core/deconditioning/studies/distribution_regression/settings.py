@@ -9,6 +9,8 @@ LARGEST = (400, 2000)
 #: Functions whose averages are looked at, and invertible transformations of the measurements (`theory`).
 FUNCTION_NAMES = ("f₀ of the simulation", "f₀ less its mean", "waves", "a constant")
 TRANSFORM_NAMES = ("as they are", "squares", "square roots", "turned round", "ends stretched", "ends squeezed")
+#: What a page calls the synthetic people.
+STAND_IN = "Stand-in for the paper's data"
 #: The way to regress clusters with a correlation of one's own.
 OWN = "by hand"
 
@@ -19,7 +21,7 @@ class SourceSettings(Settings):
     prefix = "d"
 
     source = Choice("Data", "simulation", address="d-data", options={
-        "simulation": "Simulation", "stand-in": "Stand-in", "table": "Own table",
+        "simulation": "Simulation", "stand-in": STAND_IN, "table": "Own table",
     }, plain="Which data",
         plain_help="The paper's simulation (20); a stand-in, synthetic people in place of the paper's survey, which is "
         "not available; or your own table.")  # fmt: skip

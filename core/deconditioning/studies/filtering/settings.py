@@ -5,7 +5,7 @@ from deconditioning.settings.settings import Settings
 from deconditioning.wording import number
 
 #: The systems that can be simulated, and what only one's own system has.
-SYSTEMS = {"a": "(a) circle", "b": "(b) waves", "own": "own circle"}
+SYSTEMS = {"a": "circle (data a of the paper)", "b": "waves (data b of the paper)", "own": "own circle"}
 OWN = {"system": ("own",)}
 #: What split-half validation tries: β times the median distance as lengthscale, and ε.
 SCALES, EPSILONS = (0.35, 0.5, 0.7, 1.0), (1e-5, 1e-4, 1e-3)

@@ -33,7 +33,7 @@ class NumberSettings(Settings):
 
     problem = Choice("Simulator", SourceSettings.problem.default, options=PROBLEMS)
     observed = Linear("Observed mean", 9.42, low=1.25, high=75.0, step=0.01, log=True, draws=True, first=7, only=_GAMMA,
-                      address="lf-y", about="of exponential-gamma", plain="Observation",
+                      address="lf-y", about="of exponential-gamma", plain="Observation, minutes",
                       plain_help="The mean of the data, whose cause θ is to be inferred.")  # fmt: skip
     shape = Log("Prior: shape", 0.1, low=0.01, high=100.0, draws=True, first=8, only=_GAMMA)
     rate = Log("Prior: rate", 0.1, low=0.01, high=100.0, draws=True, first=9, only=_GAMMA)

@@ -107,8 +107,8 @@ class RecoverSettings(LineProblem):
                          help=lambda line: f"Enters as nλ, n = {line.counts[0]}.")  # fmt: skip
     noise = Log("σ²", 0.2, low=1e-4, high=10.0, symbol="σ²", first=1, help="Noise variance of z; ε = σ²/m.",
                 plain="How noisy the measured values are",
-                plain_help="σ², the noise variance of z that the model assumes. If it is small, the model trusts every "
-                "value; if it is large, it trusts none.")  # fmt: skip
+                plain_help="σ, the standard deviation of the noise of z that the model assumes; the equation has its "
+                "square. If it is small, the model trusts every value; if it is large, it trusts none.")  # fmt: skip
 
 
 class BayesSettings(LineProblem):
