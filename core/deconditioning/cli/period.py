@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from deconditioning.cli.document import Result, document
 from deconditioning.cli.output import delivery_of
+from deconditioning.cli.period_options import archive_of
 from deconditioning.cli.problem import file_arguments
 from deconditioning.cli.talk import Progress, say
 from deconditioning.engine.context import Context
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from deconditioning.period.statistics import PeriodStatistic
 
 #: Options that the JSON repeats.
-_NAMED = ("archive", "times", "period", "predictors", "upper", "link_times")
+_NAMED = ("archive", "climatology", "times", "period", "predictors", "upper", "link_times")
 
 
 def period_document(
@@ -86,7 +87,7 @@ def _training(
     from deconditioning.period.archive.training import cost_of, read_training
 
     predictors = read_predictors(source, spec, opened.__getitem__, options.times, options.predictors or (), series)
-    archive, words = _archive(options.archive), options.period or ()
+    archive, words = archive_of(options.archive), options.period or ()
     cost = cost_of(series, archive, words)
     if cost and not options.quiet:
         say(cost)
@@ -135,7 +136,7 @@ def _pair(
     from deconditioning.period.series import read_series
 
     upper = read_series(source, replace(spec, target=options.upper), opened.__getitem__, options.times, series)
-    known = read_training(upper, _archive(options.archive), options.period or (), (), _folder(options))
+    known = read_training(upper, archive_of(options.archive), options.period or (), (), _folder(options))
     pair = downscale_pair(series, upper, (training, known), settings, Context(on_report=Progress(options.quiet)))
     if not options.quiet:
         say(f"Note: {pair.lower.diagnostics['warp']}")
@@ -152,17 +153,6 @@ def _folder(options: argparse.Namespace) -> "Path | None":
     from pathlib import Path
 
     return Path(options.output).absolute().parent if options.output else None
-
-
-def _archive(file: str) -> "Fields":
-    """The fields of a file, or of a bundled data set."""
-    from pathlib import Path
-
-    from deconditioning.datasets.entries import catalogue
-    from deconditioning.fields.reading.opening import open_fields
-
-    entry = None if Path(file).exists() else next((each for each in catalogue() if each.key == file), None)
-    return entry.open() if entry else open_fields(file)
 
 
 def _announce(series: "Series", quiet: bool) -> None:
@@ -246,7 +236,8 @@ def _in_stretches(
         single=delivery.single, attributes=dict(delivery.attributes),
         request={"arguments": options.times, "labels": [series.labels[0], series.labels[-1]], "model": settings,
                "archive": options.archive, "period": options.period, "predictors": options.predictors,
-               **({"link_times": options.link_times} if options.link_times else {}), **file_arguments(options)},
+               **{name: getattr(options, name) for name in ("link_times", "climatology") if getattr(options, name)},
+               **file_arguments(options)},
         say=(lambda text: None) if options.quiet else say,
     )  # fmt: skip
     with xr.open_zarr(path, consolidated=True) as store:

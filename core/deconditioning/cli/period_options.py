@@ -42,8 +42,14 @@ def add_times_options(group: Any) -> None:
             "covariance are the prior (with --times)",
     )  # fmt: skip
     group.add_argument(
+        "--climatology", nargs="+", action=Joined, metavar="FINE",
+        help="file or data set of the target at high resolution, one map or many times, whose climatology on the date "
+            "of each map is a covariate, for one time or many",
+    )  # fmt: skip
+    group.add_argument(
         "--period", nargs="+", metavar="TIME",
-        help="the training period of --archive, as for --times (default: its times that are not downscaled)",
+        help="the training period of --archive or --climatology, as for --times (default: its times that are not "
+            "downscaled)",
     )  # fmt: skip
     group.add_argument(
         "--predictors", nargs="+", metavar="VARIABLE",
@@ -70,6 +76,36 @@ def add_times_options(group: Any) -> None:
     group.add_argument("--realizations", type=int, default=50, metavar="N", help="joint draws for --statistics (50)")
 
 
+def with_climatology_of(
+    options: argparse.Namespace, spec: "DownscalingSpec", opened: "dict[str, Fields]"
+) -> "tuple[DownscalingSpec, dict[str, Fields]]":
+    """The settings and fields with the covariate of ``--climatology``; the same without it."""
+    if not getattr(options, "climatology", None):
+        return spec, opened
+    from deconditioning.cli.problem import source_of
+    from deconditioning.cli.talk import say
+    from deconditioning.period.archive.climatology import with_climatology
+
+    archive = archive_of(options.climatology)
+    spec, opened, notes = with_climatology(
+        source_of(options), spec, opened, archive, options.times or (), options.period or ()
+    )
+    for note in notes if not options.quiet else ():
+        say(f"Note: {note}")
+    return spec, opened
+
+
+def archive_of(file: str) -> "Fields":
+    """The fields of a file, or of a bundled data set."""
+    from pathlib import Path
+
+    from deconditioning.datasets.entries import catalogue
+    from deconditioning.fields.reading.opening import open_fields
+
+    entry = None if Path(file).exists() else next((each for each in catalogue() if each.key == file), None)
+    return entry.open() if entry else open_fields(file)
+
+
 def hint_of_times(fields: "Fields", spec: "DownscalingSpec") -> str | None:
     """What to say if a target with several times is downscaled at one that nobody chose; None otherwise."""
     from deconditioning.period.times import time_dimension
@@ -90,8 +126,15 @@ def hint_of_times(fields: "Fields", spec: "DownscalingSpec") -> str | None:
 
 def of_a_period(options: argparse.Namespace) -> bool:
     """Whether many times are to be downscaled; ``InputError`` for options that cannot be combined with that."""
-    if options.period and not options.archive:
-        raise InputError("`--period` is the training period of `--archive`: add the file, or choose with `--times`.")
+    if options.period and not (options.archive or options.climatology):
+        raise InputError(
+            "`--period` is the training period of `--archive` or `--climatology`: add the file, or choose with "
+            "`--times`."
+        )
+    if options.archive and options.climatology:
+        raise InputError("`--archive` has a climatology of its own: leave `--climatology` out.")
+    if options.climatology and options.polygons:
+        raise InputError("`--climatology` needs a target on a grid: leave it out, or leave out `--polygons`.")
     if options.predictors and not options.archive:
         raise InputError("`--predictors` are learned from an archive: add `--archive` and `--times`.")
     if options.upper and not options.archive:

@@ -120,6 +120,8 @@ class ModelEstimator(Estimator):
             the footprint of its values.
         stations : the name of a table of stations, which are targets beside the cells too.
         hide_values : values of these that the model does not see, as pairs of a source and a value of its file from 1.
+        climatology : the target at high resolution, one map or many times, whose climatology on the date of the map is
+            a covariate; ``period`` chooses the times that it comes from, by default all others.
         matching, coordinates, select, coarse_select, hide, reveal, region, reweigh, missing : see
             `deconditioning.fields.spec.DownscalingSpec`.
 
@@ -309,12 +311,13 @@ def downscale(
     times : "all", dates or the beginning of dates, or a range ("2019-03-01/2019-03-10"): many times are downscaled
         together, with hyperparameters that they share (`deconditioning.period`); None for one time.
     archive : with ``times``, the target at high resolution over a training period, whose climatology and covariance
-        are the prior (`deconditioning.period.archive`); ``period`` chooses its times, by default all others.
+        are the prior (`deconditioning.period.archive`); ``period`` chooses its times, or those of ``climatology``, by
+        default all others.
     predictors : with ``archive``, names of other variables of ``coarse``, whose coarse values predict the target
         through their covariance with it in the archive; used if they lower the left-out CRPS.
     upper : with ``archive``, a variable that the target is never above; its fields are ``upper_mean``, ``upper_sd`` ….
-    settings : settings of the data (``target``, ``coarsen``, ``withhold``, ``select`` …, see `ModelEstimator.fit`) and
-        of the model (``learn``, ``steps``, ``seed`` …, see `ModelEstimator`).
+    settings : settings of the data (``target``, ``coarsen``, ``withhold``, ``climatology`` …, see
+        `ModelEstimator.fit`) and of the model (``learn``, ``steps``, ``seed`` …, see `ModelEstimator`).
 
     Returns
     -------
@@ -325,6 +328,8 @@ def downscale(
     """
     known = Downscaler().get_params()
     data = {name: value for name, value in settings.items() if name in DataSettings.__annotations__}
+    if data.get("climatology") is not None and archive is None:
+        data, period = {**data, "period": period}, None
     rest = {name: value for name, value in settings.items() if name not in data}
     unknown = [name for name in rest if name not in known]
     if unknown:

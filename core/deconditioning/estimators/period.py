@@ -36,6 +36,9 @@ def of_times(
             "`archive` needs `times`, and `period`, `predictors` and `upper` need both: give `times='all'`, or some of "
             "them."
         )
+    if archive is not None and request.climatology is not None:
+        raise InputError("`archive` has a climatology of its own: leave `climatology` out.")
+    request = request.at(_words(times))
     ensemble = read_ensemble(request.source, request.spec, request.fields.__getitem__, _words(times))
     if ensemble is not None:
         if draws:
