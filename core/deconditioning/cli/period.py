@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from deconditioning.period.statistics import PeriodStatistic
 
 #: Options that the JSON repeats.
-_NAMED = ("archive", "climatology", "times", "period", "predictors", "upper", "link_times")
+_NAMED = ("archive", "times", "period", "predictors", "upper", "link_times")
 
 
 def period_document(
@@ -236,7 +236,7 @@ def _in_stretches(
         single=delivery.single, attributes=dict(delivery.attributes),
         request={"arguments": options.times, "labels": [series.labels[0], series.labels[-1]], "model": settings,
                "archive": options.archive, "period": options.period, "predictors": options.predictors,
-               **{name: getattr(options, name) for name in ("link_times", "climatology") if getattr(options, name)},
+               **({"link_times": options.link_times} if options.link_times else {}),
                **file_arguments(options)},
         say=(lambda text: None) if options.quiet else say,
     )  # fmt: skip

@@ -36,6 +36,24 @@ def add_times_options(group: Any) -> None:
         help="downscale many times together: all, dates or the beginning of dates (2019-03), a range "
             "(2019-03-01/2019-03-10) or indices (#0/#99); hyperparameters are learned from at most 12 of them",
     )  # fmt: skip
+    _add_archive_options(group)
+    group.add_argument(
+        "--link-times", choices=("on", "off"),
+        help="whether cells that are missing at some times, or noisy, are linked with those before and after (default: "
+            "if cells are missing and values left out are then predicted better); on learns the noise as well",
+    )  # fmt: skip
+    group.add_argument(
+        "--statistics", nargs="+", metavar="NAME",
+        help="statistics of the period with their uncertainty, from joint draws: mean, month, season, max, min, change "
+            "(from one time to the next), trend, above=VALUE, below=VALUE (counts of times), spell_above=, "
+            "spell_below= (longest run), degree_days_above=, degree_days_below= (sum over days), return=YEARS "
+            "(return level)",
+    )  # fmt: skip
+    group.add_argument("--realizations", type=int, default=50, metavar="N", help="joint draws for --statistics (50)")
+
+
+def _add_archive_options(group: Any) -> None:
+    """Add the options of fine values of other times."""
     group.add_argument(
         "--archive", nargs="+", action=Joined, metavar="FINE",
         help="file or data set of the target at high resolution over a training period, whose climatology and "
@@ -61,19 +79,6 @@ def add_times_options(group: Any) -> None:
         help="a variable that the target is never above, such as the day's highest temperature beside the lowest: both "
             "are downscaled together with --archive, and the file has its fields as upper_mean, upper_sd, …",
     )  # fmt: skip
-    group.add_argument(
-        "--link-times", choices=("on", "off"),
-        help="whether cells that are missing at some times, or noisy, are linked with those before and after (default: "
-            "if cells are missing and values left out are then predicted better); on learns the noise as well",
-    )  # fmt: skip
-    group.add_argument(
-        "--statistics", nargs="+", metavar="NAME",
-        help="statistics of the period with their uncertainty, from joint draws: mean, month, season, max, min, change "
-            "(from one time to the next), trend, above=VALUE, below=VALUE (counts of times), spell_above=, "
-            "spell_below= (longest run), degree_days_above=, degree_days_below= (sum over days), return=YEARS "
-            "(return level)",
-    )  # fmt: skip
-    group.add_argument("--realizations", type=int, default=50, metavar="N", help="joint draws for --statistics (50)")
 
 
 def with_climatology_of(

@@ -105,8 +105,7 @@ def run(options: argparse.Namespace) -> None:
             _present(options, fields, problem, result, len(seeds))
         if len(failures) == len(seeds):
             raise failures[0]
-    more = chosen(options, ("climatology", "period"))
-    everything = {**file_arguments(options), **more, "seeds": seeds, "problem": spec.to_dict(), "model": settings}
+    everything = {**file_arguments(options), "seeds": seeds, "problem": spec.to_dict(), "model": settings}
     write(document(options.command, everything, results, device=device), options.json)
 
 
