@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from deconditioning.period.statistics import PeriodStatistic
 
 #: Options that the JSON repeats.
-_NAMED = ("archive", "times", "period", "predictors", "upper", "link_times")
+_NAMED = ("archive", "times", "period", "predictors", "upper", "other_method", "link_times")
 
 
 def period_document(
@@ -44,11 +44,12 @@ def period_document(
     in_stretches = delivery.store and len(stretches_of(series)) > 1
     if ensemble:
         _check_ensemble(options, ensemble, in_stretches)
-    for name in ("statistics", "draws", "exceedance"):
+    for name in ("statistics", "draws", "exceedance", "other_method"):
         if in_stretches and getattr(options, name):
-            need = "needs" if name == "exceedance" else "need"
+            need = "need" if name in ("statistics", "draws") else "needs"
             raise InputError(
-                f"`--{name}` {need} all times in memory: choose fewer times or a region, or leave the option out."
+                f"`--{name.replace('_', '-')}` {need} all times in memory: choose fewer times or a region, or leave "
+                "the option out."
             )
     if options.statistics:
         from deconditioning.period.statistics import statistics_named
@@ -112,6 +113,13 @@ def _downscaled(
         result = downscale_series(series, settings, context, times, None if series.varying else like, link=link)
         if "linked" in result.diagnostics and not options.quiet:
             say(f"Note: {result.diagnostics['linked']}")
+        return result
+    if options.other_method:
+        from deconditioning.period.archive.peers.alone import downscale_by_method
+
+        result = downscale_by_method(series, training, options.other_method, settings, context)
+        if not options.quiet:
+            say(f"Note: {result.diagnostics['method']}")
         return result
     from deconditioning.period.archive.run import downscale_with_archive
 
@@ -196,9 +204,10 @@ def _save(options: argparse.Namespace, delivery: Any, result: "PeriodResult", en
 def _check_ensemble(options: argparse.Namespace, ensemble: "Ensemble", in_stretches: bool) -> None:
     """Say that all members are downscaled; ``InputError`` for what is not there for several."""
     one = f"leave it out, or choose one member with `--select {ensemble.dim}=…`"
-    for name in ("upper", "predictors", "draws", "exceedance"):
+    for name in ("upper", "predictors", "draws", "exceedance", "other_method"):
         if getattr(options, name):
-            raise InputError(f"`--{name}` cannot be used with the {len(ensemble)} members of `{ensemble.dim}`: {one}.")
+            what = f"`--{name.replace('_', '-')}`"
+            raise InputError(f"{what} cannot be used with the {len(ensemble)} members of `{ensemble.dim}`: {one}.")
     if in_stretches:
         raise InputError(
             f"The {len(ensemble)} members of `{ensemble.dim}` do not fit into memory together: choose fewer times, or "
@@ -253,7 +262,7 @@ def _field_of(variable: Any, time: int) -> Any:
 
 
 def _results(result: "PeriodResult", every: dict[str, dict[str, float]], times: int, seed: int) -> list[Result]:
-    series, name = result.series, result.spec.model.name
+    series, name = result.series, result.method or result.spec.model.name
     units = series.problem.units or "1"
     scores = every.pop("prediction", {})
     sentences = list(result.warnings) if scores else ["There is no truth at high resolution.", *result.warnings]

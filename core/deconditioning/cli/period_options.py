@@ -70,6 +70,12 @@ def _add_archive_options(group: Any) -> None:
             "downscaled)",
     )  # fmt: skip
     group.add_argument(
+        "--other-method", choices=("bcsd", "qdm", "analogs", "eof", "ridge", "forest"),
+        help="mean and sd of another method from --archive in place of the Gaussian process, with the means of the "
+            "cells restored: BCSD, quantile delta mapping, analogs, EOF regression, ridge regression on BCSD, or a "
+            "random forest",
+    )  # fmt: skip
+    group.add_argument(
         "--predictors", nargs="+", metavar="VARIABLE",
         help="other variables of the target's file, such as winds, whose coarse values predict the target through "
             "their covariance with it in the archive; used if they lower the left-out CRPS",
@@ -142,6 +148,11 @@ def of_a_period(options: argparse.Namespace) -> bool:
         raise InputError("`--climatology` needs a target on a grid: leave it out, or leave out `--polygons`.")
     if options.predictors and not options.archive:
         raise InputError("`--predictors` are learned from an archive: add `--archive` and `--times`.")
+    if options.other_method and not options.archive:
+        raise InputError("`--other-method` is fitted to an archive: add `--archive` and `--times`.")
+    for name in ("upper", "predictors", "stations") if options.other_method else ():
+        if getattr(options, name):
+            raise InputError(f"`--other-method` cannot be combined with `--{name}`: leave one of them out.")
     if options.upper and not options.archive:
         raise InputError("`--upper` needs the archive of both variables: add `--archive` and `--times`.")
     if options.link_times and (options.archive or not options.times):

@@ -295,7 +295,7 @@ def downscale(
     baselines: bool = False, quantiles: tuple[float, ...] = (), draws: int = 0,
     times: str | Sequence[str] | None = None, archive: Gridded | None = None,
     period: str | Sequence[str] | None = None, predictors: str | Sequence[str] = (), upper: str | None = None,
-    **settings: Any,
+    other_method: str = "", **settings: Any,
 ) -> xr.Dataset:  # fmt: skip
     """Downscale a coarse field with high-resolution covariates: learn, then predict mean and sd of every pixel.
 
@@ -316,6 +316,8 @@ def downscale(
     predictors : with ``archive``, names of other variables of ``coarse``, whose coarse values predict the target
         through their covariance with it in the archive; used if they lower the left-out CRPS.
     upper : with ``archive``, a variable that the target is never above; its fields are ``upper_mean``, ``upper_sd`` ….
+    other_method : with ``archive``, "bcsd", "qdm", "analogs", "eof", "ridge" or "forest": mean and sd of this method
+        in place of the Gaussian process, with the means of the cells restored.
     settings : settings of the data (``target``, ``coarsen``, ``withhold``, ``climatology`` …, see
         `ModelEstimator.fit`) and of the model (``learn``, ``steps``, ``seed`` …, see `ModelEstimator`).
 
@@ -335,14 +337,14 @@ def downscale(
     if unknown:
         names = ", ".join(sorted({*known, *DataSettings.__annotations__} - {"model"}))
         raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {names}.")
-    if times is not None or archive is not None or period is not None or predictors or upper:
+    if times is not None or archive is not None or period is not None or predictors or upper or other_method:
         if baselines or quantiles:
             raise InputError(
                 "`baselines` and `quantiles` apply to a single time: leave them out, or leave out `times`."
             )
         model_settings = Downscaler(model=model, **rest)._settings()
         request = request_of(coarse, covariates, mediator, model_settings.seed, data)  # type: ignore[arg-type]
-        return of_times(request, model_settings, times, archive, period, predictors, upper, draws)
+        return of_times(request, model_settings, times, archive, period, predictors, upper, draws, other_method)
     fitted = Downscaler(model=model, **rest).fit(coarse, covariates, mediator, **data)
     dataset = fitted.predict(baselines=baselines, quantiles=quantiles)
     return fitted._with_draws(dataset, draws) if draws else dataset

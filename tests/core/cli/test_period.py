@@ -286,3 +286,26 @@ def test_a_climatology_is_a_covariate_of_one_time_and_of_many(file: Path, tmp_pa
     ):
         assert main(["downscale", *map(str, options(file, *words))]) != 0
         assert sentence in capsys.readouterr().err
+
+
+def test_another_method_is_written_verified_and_the_same_in_python(file: Path, tmp_path: Path, capsys) -> None:
+    out, words = tmp_path / "out.nc", ["--times", "#48/#59", "--archive", file, "--other-method", "ridge"]
+    given = run(capsys, *options(file, *words, "--output", out, "--statistics", "mean"))
+    assert [each["model"] for each in given["results"]] == ["ridge", "bilinear"]
+    assert main(["verify", str(out), "--quiet"]) == 0
+    verified = json.loads(capsys.readouterr().out)["results"][0]["scores"]
+    assert verified["crps"] == pytest.approx(given["results"][0]["scores"]["crps"], rel=1e-5)
+    with xr.open_dataset(out) as written, xr.open_dataset(file) as fine:
+        assert written.attrs["model"] == "ridge" and json.loads(written.attrs["settings"])["other_method"] == "ridge"
+        result = downscale(
+            fine, fine, target="t", covariate_names=["orog"], coarsen=(4, 4), withhold=0.0, times="#48/#59",
+            archive=fine, learn=False, model="area_to_point_gp", other_method="ridge",
+        )  # fmt: skip
+        for name in ("mean", "sd"):
+            np.testing.assert_allclose(result[name], written[name], rtol=0, atol=1e-4)
+    for more, sentence in (
+        (["--other-method", "ridge", "--times", "all"], "`--other-method` is fitted to an archive"),
+        ([*words, "--predictors", "wind"], "cannot be combined with `--predictors`"),
+    ):
+        assert main(["downscale", *map(str, options(file, *more))]) != 0
+        assert sentence in capsys.readouterr().err
