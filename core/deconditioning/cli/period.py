@@ -38,6 +38,7 @@ def period_document(
     from deconditioning.period.store import stretches_of
 
     delivery = delivery_of(options)
+    source, spec = _matched_directly(options, source, spec)
     ensemble = read_ensemble(source, spec, opened.__getitem__, options.times)
     series = ensemble.pooled if ensemble else read_series(source, spec, opened.__getitem__, options.times)
     _announce(series, options.quiet)
@@ -72,6 +73,20 @@ def period_document(
     everything = {**arguments, "problem": spec.to_dict(), "model": settings}
     entries = _results(result, scores, len(series) // series.members, spec.seed)
     return document(options.command, everything, entries, device=str(result.diagnostics["device"]))
+
+
+def _matched_directly(
+    options: argparse.Namespace, source: "Source", spec: "DownscalingSpec"
+) -> "tuple[Source, DownscalingSpec]":  # fmt: skip
+    """The same cells without mediators if there is an archive, which does not need them."""
+    if not options.archive:
+        return source, spec
+    from deconditioning.period.archive.training import matched_directly
+
+    source, spec, notes = matched_directly(source, spec)
+    for note in notes if not options.quiet else ():
+        say(f"Note: {note}")
+    return source, spec
 
 
 def _training(

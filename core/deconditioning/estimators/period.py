@@ -13,7 +13,7 @@ from deconditioning.period.archive.pair import downscale_pair
 from deconditioning.period.archive.peers.alone import downscale_by_method
 from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
-from deconditioning.period.archive.training import read_training
+from deconditioning.period.archive.training import matched_directly, read_training
 from deconditioning.period.dataset import pair_dataset, period_dataset
 from deconditioning.period.ensemble import Ensemble, downscale_ensemble, ensemble_dataset, read_ensemble
 from deconditioning.period.run import downscale_series
@@ -40,9 +40,7 @@ def of_times(
         )
     if other_method and (predictors or upper):
         raise InputError("`other_method` cannot be combined with `predictors` or `upper`: leave one of them out.")
-    if archive is not None and request.climatology is not None:
-        raise InputError("`archive` has a climatology of its own: leave `climatology` out.")
-    request = request.at(_words(times))
+    request = _at_times(request, _words(times), archive)
     ensemble = read_ensemble(request.source, request.spec, request.fields.__getitem__, _words(times))
     if ensemble is not None:
         for name, given in (("draws", draws), ("other_method", other_method)):
@@ -72,6 +70,16 @@ def of_times(
     for sentence in result.warnings:
         warnings.warn(sentence, UserWarning, stacklevel=3)
     return period_dataset(result, draws=draws)
+
+
+def _at_times(request: Request, words: Sequence[str], archive: Gridded | None) -> Request:
+    """The request with its climatology at these times, or without mediators if there is an archive."""
+    if archive is None:
+        return request.at(words)
+    if request.climatology is not None:
+        raise InputError("`archive` has a climatology of its own: leave `climatology` out.")
+    source, spec, _ = matched_directly(request.source, request.spec)
+    return replace(request, source=source, spec=spec)
 
 
 def _of_members(

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from deconditioning.downscaling.source import Source
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.regridding import how_sampled, sample
 from deconditioning.fields.problem.matching import place_matching
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.units import convert
 from deconditioning.period.archive.predictors import NO_PREDICTORS, Predictors, predictors_at
 from deconditioning.period.archive.stored import Collected, Stored, cost_sentence, needs_file
@@ -141,6 +143,22 @@ def read_training(
     dates = tuple(archive.time_of(name, {dim: n}) for n in usable)
     training = _with_coarse(series, fine, np.stack(cells), tuple(labels[n] for n in usable), dates, notes)
     return replace(training, predictors=predictors_at(predictors, training.labels, series.labels))
+
+
+def matched_directly(source: Source, spec: DownscalingSpec) -> tuple[Source, DownscalingSpec, tuple[str, ...]]:
+    """Source and settings of the same cells without mediators, and a note where there were any.
+
+    Over a training period fine values are known in all cells: their means are compared with the targets themselves, so
+    that covariates need no mediator to tell of cells in which the target is known.
+    """
+    if not spec.indirect:
+        return source, spec, ()
+    named = ", ".join(f"`{name}`" for name in spec.mediators) or "the coordinates"
+    note = (
+        f"Cells are matched directly, not through {named}: fine values of the training period are known inside the "
+        "cells of the target."
+    )
+    return replace(source, mediator=None), replace(spec, mediators=(), matching="direct"), (note,)
 
 
 def cost_of(series: Series, archive: Fields, words: Sequence[str] = ()) -> str:
