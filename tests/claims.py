@@ -604,6 +604,14 @@ def _gaps_cell(labels: list[str], column: str) -> str | None:
     return f"{own['tendency']:.2f}" if column.startswith("change") else f"{own['crps']:.3f}"
 
 
+def _climatology_cell(labels: list[str], column: str) -> str | None:
+    if column == "series":
+        return None
+    (found,) = [each for each in rows("period_climatology") if each["size"] == labels[0]]
+    own = found["more"]["with" if column != "CRPS without it" else "without"]
+    return f"{100 * own['coverage95']:.0f} %" if column == "in 95 % intervals" else f"{own['crps']:.3f}"
+
+
 def _statistic_cell(labels: list[str], column: str) -> str | None:
     name = {"times above": "above", "times below": "below"}.get(column, column)
     method = {"an archive": "archive"}.get(labels[1], labels[1])
@@ -758,6 +766,7 @@ TABLES = (
     Table("docs/period.md", "| series | quantile mapping", _peers_cell),
     Table("docs/period.md", "| series | from |", _statistic_cell),
     Table("docs/period.md", "| series | each time", _gaps_cell),
+    Table("docs/period.md", "| series | CRPS with", _climatology_cell),
 )
 
 #: Numbers that are not measured, as they stand, and what they are.

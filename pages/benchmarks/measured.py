@@ -40,6 +40,7 @@ TITLES = {
     "soak": "Memory after users have left",
     "period": "A period from a fine archive",
     "period_gaps": "Missing cells linked through time",
+    "period_climatology": "A climatology as a covariate",
     "period_statistics": "Intervals of a period's statistics",
     "drawn_fields": "Intervals of drawn fields",
 }
@@ -63,7 +64,11 @@ PLAIN = ("models", "gram_gradients", "full_size", "kernel_sums", "sparse_represe
 TOPICS = (
     Topic("Time compared with a plain implementation", PLAIN, headlines.compared_with_plain),
     Topic("Up to a million pixels", ("scale", "scale_most_bags", "gpu"), headlines.up_to_a_million),
-    Topic("A period instead of a single time", ("period", "period_gaps", "period_statistics"), headlines.period),
+    Topic(
+        "A period instead of a single time",
+        ("period", "period_climatology", "period_gaps", "period_statistics"),
+        headlines.period,
+    ),
     Topic("Intervals of drawn fields", ("drawn_fields",), headlines.drawn_fields),
     Topic("Many time steps", ("store",), headlines.several_steps, folded=True),
     Topic("Files", ("files", "two_grids"), headlines.files, folded=True),

@@ -18,6 +18,7 @@ from deconditioning.downscaling.source import Source
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.reading.opening import open_fields
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.period.archive.climatology import with_climatology
 from deconditioning.period.archive.peers.fitted import ANALOGS, DELTA, EOFS, FOREST, QUANTILES, RIDGE
 from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
@@ -43,10 +44,12 @@ MOST_TIMES, MOST_SERIES = 10_000, 100
 WINDOWS, WINDOW, DRAWS, ALONE_EVERY, SERIES = 6, 48, 30, 3, 3
 #: Shares of the cells that are missing at random.
 MISSING = (0.3, 0.7)
+#: Times, evenly spread, that are predicted with a climatology as a covariate, and without one.
+SPREAD = 24
 #: Joint draws whose changes in time are compared with the truth's.
 MOVING = 10
 SMOKE = {
-    "MOST_TIMES": 40, "MOST_SERIES": 1, "WINDOWS": 2, "WINDOW": 6, "DRAWS": 3, "SERIES": 1, "MOVING": 2,
+    "MOST_TIMES": 40, "MOST_SERIES": 1, "WINDOWS": 2, "WINDOW": 6, "DRAWS": 3, "SERIES": 1, "MOVING": 2, "SPREAD": 3,
     "SETTINGS": DownscaleSettings(model="area_to_point_gp", restarts=1, steps=2, integrate=False),
 }  # fmt: skip
 
@@ -254,3 +257,34 @@ def bench_period_gaps() -> None:
         series = series_of(case, fields, f"#{round(case.share * count)}/#{count - 1}")
         rows += [row_of_gaps(case, with_gaps(series, share), share) for share in MISSING]
         keep("period_gaps", rows)
+
+
+def row_of_climatology(case: Case) -> Row:
+    """Some of the later times from cells alone, with the climatology of the earlier ones as a covariate and without."""
+    fields = case.open()
+    count = times_of(case, fields)
+    first = round(case.share * count)
+    times = [f"#{time}" for time in np.unique(np.linspace(first, count - 1, SPREAD).round().astype(int))]
+    spec = DownscalingSpec(case.target, case.covariates, block=(case.block, case.block), withhold=0.0)
+    source, opened = Source("fields"), {"fields": fields}
+    more, given, _ = with_climatology(source, spec, opened, fields, times, [f"#0/#{first - 1}"])
+    found = {}
+    for name, (each, files) in {"with": (more, given), "without": (spec, opened)}.items():
+        series = read_series(source, each, files.__getitem__, times)
+        pooled = verify(verified_result(downscale_series(series, SETTINGS), ALONE)).scores[ALONE].pooled
+        found[name] = {score: pooled[score] for score in ("rmse", "crps", "coverage95")}
+    own = found["with"]
+    return Row(
+        "Climatology as a covariate", f"{case.title_of_windows}, {len(times)} times", own["crps"],
+        f"{series.problem.units} (CRPS)", found["without"]["crps"], "without it",
+        accuracy=f"RMSE {own['rmse']:.3g}, 95 % intervals hold {100 * own['coverage95']:.0f} %",
+        more={"case": case.title_of_windows, **found},
+    )  # fmt: skip
+
+
+def bench_period_climatology() -> None:
+    """Some of the later times of every series of temperatures, from cells alone."""
+    rows: list[Row] = []
+    for case in [each for each in cases() if each.target != "pr"][:MOST_SERIES]:
+        rows.append(row_of_climatology(case))
+        keep("period_climatology", rows)

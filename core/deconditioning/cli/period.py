@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from deconditioning.cli.document import Result, document
 from deconditioning.cli.output import delivery_of
+from deconditioning.cli.period_options import archive_of
 from deconditioning.cli.problem import file_arguments
 from deconditioning.cli.talk import Progress, say
 from deconditioning.engine.context import Context
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from deconditioning.period.statistics import PeriodStatistic
 
 #: Options that the JSON repeats.
-_NAMED = ("archive", "times", "period", "predictors", "upper", "link_times")
+_NAMED = ("archive", "times", "period", "predictors", "upper", "other_method", "link_times")
 
 
 def period_document(
@@ -37,17 +38,19 @@ def period_document(
     from deconditioning.period.store import stretches_of
 
     delivery = delivery_of(options)
+    source, spec = _matched_directly(options, source, spec)
     ensemble = read_ensemble(source, spec, opened.__getitem__, options.times)
     series = ensemble.pooled if ensemble else read_series(source, spec, opened.__getitem__, options.times)
     _announce(series, options.quiet)
     in_stretches = delivery.store and len(stretches_of(series)) > 1
     if ensemble:
         _check_ensemble(options, ensemble, in_stretches)
-    for name in ("statistics", "draws", "exceedance"):
+    for name in ("statistics", "draws", "exceedance", "other_method"):
         if in_stretches and getattr(options, name):
-            need = "needs" if name == "exceedance" else "need"
+            need = "need" if name in ("statistics", "draws") else "needs"
             raise InputError(
-                f"`--{name}` {need} all times in memory: choose fewer times or a region, or leave the option out."
+                f"`--{name.replace('_', '-')}` {need} all times in memory: choose fewer times or a region, or leave "
+                "the option out."
             )
     if options.statistics:
         from deconditioning.period.statistics import statistics_named
@@ -72,6 +75,20 @@ def period_document(
     return document(options.command, everything, entries, device=str(result.diagnostics["device"]))
 
 
+def _matched_directly(
+    options: argparse.Namespace, source: "Source", spec: "DownscalingSpec"
+) -> "tuple[Source, DownscalingSpec]":  # fmt: skip
+    """The same cells without mediators if there is an archive, which does not need them."""
+    if not options.archive:
+        return source, spec
+    from deconditioning.period.archive.training import matched_directly
+
+    source, spec, notes = matched_directly(source, spec)
+    for note in notes if not options.quiet else ():
+        say(f"Note: {note}")
+    return source, spec
+
+
 def _training(
     options: argparse.Namespace,
     series: "Series",
@@ -86,7 +103,7 @@ def _training(
     from deconditioning.period.archive.training import cost_of, read_training
 
     predictors = read_predictors(source, spec, opened.__getitem__, options.times, options.predictors or (), series)
-    archive, words = _archive(options.archive), options.period or ()
+    archive, words = archive_of(options.archive), options.period or ()
     cost = cost_of(series, archive, words)
     if cost and not options.quiet:
         say(cost)
@@ -112,6 +129,13 @@ def _downscaled(
         if "linked" in result.diagnostics and not options.quiet:
             say(f"Note: {result.diagnostics['linked']}")
         return result
+    if options.other_method:
+        from deconditioning.period.archive.peers.alone import downscale_by_method
+
+        result = downscale_by_method(series, training, options.other_method, settings, context)
+        if not options.quiet:
+            say(f"Note: {result.diagnostics['method']}")
+        return result
     from deconditioning.period.archive.run import downscale_with_archive
 
     result = downscale_with_archive(series, training, settings, context, times)
@@ -135,7 +159,7 @@ def _pair(
     from deconditioning.period.series import read_series
 
     upper = read_series(source, replace(spec, target=options.upper), opened.__getitem__, options.times, series)
-    known = read_training(upper, _archive(options.archive), options.period or (), (), _folder(options))
+    known = read_training(upper, archive_of(options.archive), options.period or (), (), _folder(options))
     pair = downscale_pair(series, upper, (training, known), settings, Context(on_report=Progress(options.quiet)))
     if not options.quiet:
         say(f"Note: {pair.lower.diagnostics['warp']}")
@@ -152,17 +176,6 @@ def _folder(options: argparse.Namespace) -> "Path | None":
     from pathlib import Path
 
     return Path(options.output).absolute().parent if options.output else None
-
-
-def _archive(file: str) -> "Fields":
-    """The fields of a file, or of a bundled data set."""
-    from pathlib import Path
-
-    from deconditioning.datasets.entries import catalogue
-    from deconditioning.fields.reading.opening import open_fields
-
-    entry = None if Path(file).exists() else next((each for each in catalogue() if each.key == file), None)
-    return entry.open() if entry else open_fields(file)
 
 
 def _announce(series: "Series", quiet: bool) -> None:
@@ -206,9 +219,10 @@ def _save(options: argparse.Namespace, delivery: Any, result: "PeriodResult", en
 def _check_ensemble(options: argparse.Namespace, ensemble: "Ensemble", in_stretches: bool) -> None:
     """Say that all members are downscaled; ``InputError`` for what is not there for several."""
     one = f"leave it out, or choose one member with `--select {ensemble.dim}=…`"
-    for name in ("upper", "predictors", "draws", "exceedance"):
+    for name in ("upper", "predictors", "draws", "exceedance", "other_method"):
         if getattr(options, name):
-            raise InputError(f"`--{name}` cannot be used with the {len(ensemble)} members of `{ensemble.dim}`: {one}.")
+            what = f"`--{name.replace('_', '-')}`"
+            raise InputError(f"{what} cannot be used with the {len(ensemble)} members of `{ensemble.dim}`: {one}.")
     if in_stretches:
         raise InputError(
             f"The {len(ensemble)} members of `{ensemble.dim}` do not fit into memory together: choose fewer times, or "
@@ -246,7 +260,8 @@ def _in_stretches(
         single=delivery.single, attributes=dict(delivery.attributes),
         request={"arguments": options.times, "labels": [series.labels[0], series.labels[-1]], "model": settings,
                "archive": options.archive, "period": options.period, "predictors": options.predictors,
-               **({"link_times": options.link_times} if options.link_times else {}), **file_arguments(options)},
+               **({"link_times": options.link_times} if options.link_times else {}),
+               **file_arguments(options)},
         say=(lambda text: None) if options.quiet else say,
     )  # fmt: skip
     with xr.open_zarr(path, consolidated=True) as store:
@@ -262,7 +277,7 @@ def _field_of(variable: Any, time: int) -> Any:
 
 
 def _results(result: "PeriodResult", every: dict[str, dict[str, float]], times: int, seed: int) -> list[Result]:
-    series, name = result.series, result.spec.model.name
+    series, name = result.series, result.method or result.spec.model.name
     units = series.problem.units or "1"
     scores = every.pop("prediction", {})
     sentences = list(result.warnings) if scores else ["There is no truth at high resolution.", *result.warnings]

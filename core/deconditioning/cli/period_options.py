@@ -36,25 +36,7 @@ def add_times_options(group: Any) -> None:
         help="downscale many times together: all, dates or the beginning of dates (2019-03), a range "
             "(2019-03-01/2019-03-10) or indices (#0/#99); hyperparameters are learned from at most 12 of them",
     )  # fmt: skip
-    group.add_argument(
-        "--archive", nargs="+", action=Joined, metavar="FINE",
-        help="file or data set of the target at high resolution over a training period, whose climatology and "
-            "covariance are the prior (with --times)",
-    )  # fmt: skip
-    group.add_argument(
-        "--period", nargs="+", metavar="TIME",
-        help="the training period of --archive, as for --times (default: its times that are not downscaled)",
-    )  # fmt: skip
-    group.add_argument(
-        "--predictors", nargs="+", metavar="VARIABLE",
-        help="other variables of the target's file, such as winds, whose coarse values predict the target through "
-            "their covariance with it in the archive; used if they lower the left-out CRPS",
-    )  # fmt: skip
-    group.add_argument(
-        "--upper", metavar="VARIABLE",
-        help="a variable that the target is never above, such as the day's highest temperature beside the lowest: both "
-            "are downscaled together with --archive, and the file has its fields as upper_mean, upper_sd, …",
-    )  # fmt: skip
+    _add_archive_options(group)
     group.add_argument(
         "--link-times", choices=("on", "off"),
         help="whether cells that are missing at some times, or noisy, are linked with those before and after (default: "
@@ -68,6 +50,71 @@ def add_times_options(group: Any) -> None:
             "(return level)",
     )  # fmt: skip
     group.add_argument("--realizations", type=int, default=50, metavar="N", help="joint draws for --statistics (50)")
+
+
+def _add_archive_options(group: Any) -> None:
+    """Add the options of fine values of other times."""
+    group.add_argument(
+        "--archive", nargs="+", action=Joined, metavar="FINE",
+        help="file or data set of the target at high resolution over a training period, whose climatology and "
+            "covariance are the prior (with --times)",
+    )  # fmt: skip
+    group.add_argument(
+        "--climatology", nargs="+", action=Joined, metavar="FINE",
+        help="file or data set of the target at high resolution, one map or many times, whose climatology on the date "
+            "of each map is a covariate, for one time or many",
+    )  # fmt: skip
+    group.add_argument(
+        "--period", nargs="+", metavar="TIME",
+        help="the training period of --archive or --climatology, as for --times (default: its times that are not "
+            "downscaled)",
+    )  # fmt: skip
+    group.add_argument(
+        "--other-method", choices=("bcsd", "qdm", "analogs", "eof", "ridge", "forest"),
+        help="mean and sd of another method from --archive in place of the Gaussian process, with the means of the "
+            "cells restored: BCSD, quantile delta mapping, analogs, EOF regression, ridge regression on BCSD, or a "
+            "random forest",
+    )  # fmt: skip
+    group.add_argument(
+        "--predictors", nargs="+", metavar="VARIABLE",
+        help="other variables of the target's file, such as winds, whose coarse values predict the target through "
+            "their covariance with it in the archive; used if they lower the left-out CRPS",
+    )  # fmt: skip
+    group.add_argument(
+        "--upper", metavar="VARIABLE",
+        help="a variable that the target is never above, such as the day's highest temperature beside the lowest: both "
+            "are downscaled together with --archive, and the file has its fields as upper_mean, upper_sd, …",
+    )  # fmt: skip
+
+
+def with_climatology_of(
+    options: argparse.Namespace, spec: "DownscalingSpec", opened: "dict[str, Fields]"
+) -> "tuple[DownscalingSpec, dict[str, Fields]]":
+    """The settings and fields with the covariate of ``--climatology``; the same without it."""
+    if not getattr(options, "climatology", None):
+        return spec, opened
+    from deconditioning.cli.problem import source_of
+    from deconditioning.cli.talk import say
+    from deconditioning.period.archive.climatology import with_climatology
+
+    archive = archive_of(options.climatology)
+    spec, opened, notes = with_climatology(
+        source_of(options), spec, opened, archive, options.times or (), options.period or ()
+    )
+    for note in notes if not options.quiet else ():
+        say(f"Note: {note}")
+    return spec, opened
+
+
+def archive_of(file: str) -> "Fields":
+    """The fields of a file, or of a bundled data set."""
+    from pathlib import Path
+
+    from deconditioning.datasets.entries import catalogue
+    from deconditioning.fields.reading.opening import open_fields
+
+    entry = None if Path(file).exists() else next((each for each in catalogue() if each.key == file), None)
+    return entry.open() if entry else open_fields(file)
 
 
 def hint_of_times(fields: "Fields", spec: "DownscalingSpec") -> str | None:
@@ -90,10 +137,22 @@ def hint_of_times(fields: "Fields", spec: "DownscalingSpec") -> str | None:
 
 def of_a_period(options: argparse.Namespace) -> bool:
     """Whether many times are to be downscaled; ``InputError`` for options that cannot be combined with that."""
-    if options.period and not options.archive:
-        raise InputError("`--period` is the training period of `--archive`: add the file, or choose with `--times`.")
+    if options.period and not (options.archive or options.climatology):
+        raise InputError(
+            "`--period` is the training period of `--archive` or `--climatology`: add the file, or choose with "
+            "`--times`."
+        )
+    if options.archive and options.climatology:
+        raise InputError("`--archive` has a climatology of its own: leave `--climatology` out.")
+    if options.climatology and options.polygons:
+        raise InputError("`--climatology` needs a target on a grid: leave it out, or leave out `--polygons`.")
     if options.predictors and not options.archive:
         raise InputError("`--predictors` are learned from an archive: add `--archive` and `--times`.")
+    if options.other_method and not options.archive:
+        raise InputError("`--other-method` is fitted to an archive: add `--archive` and `--times`.")
+    for name in ("upper", "predictors", "stations") if options.other_method else ():
+        if getattr(options, name):
+            raise InputError(f"`--other-method` cannot be combined with `--{name}`: leave one of them out.")
     if options.upper and not options.archive:
         raise InputError("`--upper` needs the archive of both variables: add `--archive` and `--times`.")
     if options.link_times and (options.archive or not options.times):

@@ -249,7 +249,8 @@ def file_arguments(options: argparse.Namespace) -> dict[str, Any]:
     from deconditioning.downscaling.source import OPTIONS
 
     files = {name: getattr(options, name) for name in ("input", "coarse", "mediator", "output")}
-    unused = [option for option in ("value", *OPTIONS.values()) if option not in files and hasattr(options, option)]
+    named = ("value", "climatology", "period", *OPTIONS.values())
+    unused = [option for option in named if option not in files and hasattr(options, option)]
     return files | chosen(options, unused)
 
 

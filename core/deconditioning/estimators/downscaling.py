@@ -120,6 +120,8 @@ class ModelEstimator(Estimator):
             the footprint of its values.
         stations : the name of a table of stations, which are targets beside the cells too.
         hide_values : values of these that the model does not see, as pairs of a source and a value of its file from 1.
+        climatology : the target at high resolution, one map or many times, whose climatology on the date of the map is
+            a covariate; ``period`` chooses the times that it comes from, by default all others.
         matching, coordinates, select, coarse_select, hide, reveal, region, reweigh, missing : see
             `deconditioning.fields.spec.DownscalingSpec`.
 
@@ -293,7 +295,7 @@ def downscale(
     baselines: bool = False, quantiles: tuple[float, ...] = (), draws: int = 0,
     times: str | Sequence[str] | None = None, archive: Gridded | None = None,
     period: str | Sequence[str] | None = None, predictors: str | Sequence[str] = (), upper: str | None = None,
-    **settings: Any,
+    other_method: str = "", **settings: Any,
 ) -> xr.Dataset:  # fmt: skip
     """Downscale a coarse field with high-resolution covariates: learn, then predict mean and sd of every pixel.
 
@@ -309,12 +311,15 @@ def downscale(
     times : "all", dates or the beginning of dates, or a range ("2019-03-01/2019-03-10"): many times are downscaled
         together, with hyperparameters that they share (`deconditioning.period`); None for one time.
     archive : with ``times``, the target at high resolution over a training period, whose climatology and covariance
-        are the prior (`deconditioning.period.archive`); ``period`` chooses its times, by default all others.
+        are the prior (`deconditioning.period.archive`); ``period`` chooses its times, or those of ``climatology``, by
+        default all others.
     predictors : with ``archive``, names of other variables of ``coarse``, whose coarse values predict the target
         through their covariance with it in the archive; used if they lower the left-out CRPS.
     upper : with ``archive``, a variable that the target is never above; its fields are ``upper_mean``, ``upper_sd`` ….
-    settings : settings of the data (``target``, ``coarsen``, ``withhold``, ``select`` …, see `ModelEstimator.fit`) and
-        of the model (``learn``, ``steps``, ``seed`` …, see `ModelEstimator`).
+    other_method : with ``archive``, "bcsd", "qdm", "analogs", "eof", "ridge" or "forest": mean and sd of this method
+        in place of the Gaussian process, with the means of the cells restored.
+    settings : settings of the data (``target``, ``coarsen``, ``withhold``, ``climatology`` …, see
+        `ModelEstimator.fit`) and of the model (``learn``, ``steps``, ``seed`` …, see `ModelEstimator`).
 
     Returns
     -------
@@ -325,19 +330,21 @@ def downscale(
     """
     known = Downscaler().get_params()
     data = {name: value for name, value in settings.items() if name in DataSettings.__annotations__}
+    if data.get("climatology") is not None and archive is None:
+        data, period = {**data, "period": period}, None
     rest = {name: value for name, value in settings.items() if name not in data}
     unknown = [name for name in rest if name not in known]
     if unknown:
         names = ", ".join(sorted({*known, *DataSettings.__annotations__} - {"model"}))
         raise InputError(f"The setting '{unknown[0]}' is unknown: choose among {names}.")
-    if times is not None or archive is not None or period is not None or predictors or upper:
+    if times is not None or archive is not None or period is not None or predictors or upper or other_method:
         if baselines or quantiles:
             raise InputError(
                 "`baselines` and `quantiles` apply to a single time: leave them out, or leave out `times`."
             )
         model_settings = Downscaler(model=model, **rest)._settings()
         request = request_of(coarse, covariates, mediator, model_settings.seed, data)  # type: ignore[arg-type]
-        return of_times(request, model_settings, times, archive, period, predictors, upper, draws)
+        return of_times(request, model_settings, times, archive, period, predictors, upper, draws, other_method)
     fitted = Downscaler(model=model, **rest).fit(coarse, covariates, mediator, **data)
     dataset = fitted.predict(baselines=baselines, quantiles=quantiles)
     return fitted._with_draws(dataset, draws) if draws else dataset

@@ -44,24 +44,40 @@ class DataSettings(TypedDict, total=False):
     also: "Also | Sequence[Also]"
     stations: str | Path
     hide_values: Sequence[tuple[int, int]]
+    climatology: "Gridded"
+    period: str | Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What is to be downscaled: the problem's settings, and its fields under the keys of ``source``."""
+    """What is to be downscaled: the problem's settings, its fields under the keys of ``source``, and a file whose
+    ``climatology`` is a covariate, with the times that it comes from in words.
+    """
 
     source: Source
     spec: DownscalingSpec
     fields: Mapping[str, Fields]
+    climatology: tuple[Fields, Sequence[str]] | None = None
+
+    def at(self, times: Sequence[str] = ()) -> "Request":
+        """The request with the climatology at some times, or at one, as a covariate."""
+        if self.climatology is None:
+            return self
+        from deconditioning.period.archive.climatology import with_climatology
+
+        archive, words = self.climatology
+        spec, fields, _ = with_climatology(self.source, self.spec, self.fields, archive, times, words)
+        return replace(self, spec=spec, fields=fields, climatology=None)
 
     def problem(self) -> DownscalingProblem:
         """The downscaling problem."""
 
         def opener(key: str) -> Fields:
             """The fields of a key, or of a file."""
-            return self.fields[key] if key in self.fields else open_fields(key)
+            return whole.fields[key] if key in whole.fields else open_fields(key)
 
-        return build_problem(self.source, self.spec, opener, regions=regions_at, stations=stations_at)
+        whole = self.at()
+        return build_problem(whole.source, whole.spec, opener, regions=regions_at, stations=stations_at)
 
 
 def request_of(
@@ -76,12 +92,24 @@ def request_of(
         known = ", ".join(sorted(DataSettings.__annotations__))
         raise InputError(f"The setting '{unknown[0]}' of the data is unknown: choose among {known}.")
     further, data = _further_sources(data)
+    climatology, data = _climatology(data)
     if data.get("coarsen") is not None:
         request = _coarsened(coarse, covariates, mediator, seed, data)
     else:
         request = _on_another_grid(coarse, covariates, mediator, seed, data)
     source, fields = replace(request.source, **further.files), {**request.fields, **further.fields}
-    return replace(request, source=source, fields=fields)
+    return replace(request, source=source, fields=fields, climatology=climatology)
+
+
+def _climatology(data: DataSettings) -> tuple[tuple[Fields, Sequence[str]] | None, DataSettings]:
+    """The file of a climatology with the words of its times, if there is one, and the other settings."""
+    rest: Any = {name: value for name, value in data.items() if name not in ("climatology", "period")}
+    period = data.get("period") or ()
+    if data.get("climatology") is None:
+        if period:
+            raise InputError("`period` chooses the times of `climatology` or of `archive`: give one of them.")
+        return None, rest
+    return (fields_of(data["climatology"], "climatology"), [period] if isinstance(period, str) else period), rest
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,15 +3,17 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.errors import InputError
 from deconditioning.estimators.inputs import Gridded, Request, fields_of
 from deconditioning.period.archive.pair import downscale_pair
+from deconditioning.period.archive.peers.alone import downscale_by_method
 from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
-from deconditioning.period.archive.training import read_training
+from deconditioning.period.archive.training import matched_directly, read_training
 from deconditioning.period.dataset import pair_dataset, period_dataset
 from deconditioning.period.ensemble import Ensemble, downscale_ensemble, ensemble_dataset, read_ensemble
 from deconditioning.period.run import downscale_series
@@ -24,25 +26,29 @@ if TYPE_CHECKING:
 def of_times(
     request: Request, settings: DownscaleSettings, times: str | Sequence[str] | None, archive: Gridded | None,
     period: str | Sequence[str] | None, predictors: str | Sequence[str], upper: str | None = None,
-    draws: int = 0,
+    draws: int = 0, other_method: str = "",
 ) -> "xr.Dataset":  # fmt: skip
     """The dataset of many times, with an archive as prior where there is one, other variables as predictors, and a
     variable ``upper`` that the target is never above; with so many joint ``draws``.
 
     Raises ``InputError`` without times, and for a training period or predictors without an archive.
     """
-    if times is None or (archive is None and (period is not None or predictors or upper)):
+    if times is None or (archive is None and (period is not None or predictors or upper or other_method)):
         raise InputError(
-            "`archive` needs `times`, and `period`, `predictors` and `upper` need both: give `times='all'`, or some of "
-            "them."
+            "`archive` needs `times`, and `period`, `predictors`, `upper` and `other_method` need both: give "
+            "`times='all'`, or some of them."
         )
+    if other_method and (predictors or upper):
+        raise InputError("`other_method` cannot be combined with `predictors` or `upper`: leave one of them out.")
+    request = _at_times(request, _words(times), archive)
     ensemble = read_ensemble(request.source, request.spec, request.fields.__getitem__, _words(times))
     if ensemble is not None:
-        if draws:
-            raise InputError(
-                f"`draws` cannot be used with the members of `{ensemble.dim}`: leave them out, or choose one member "
-                "with `select`."
-            )
+        for name, given in (("draws", draws), ("other_method", other_method)):
+            if given:
+                raise InputError(
+                    f"`{name}` cannot be used with the members of `{ensemble.dim}`: leave it out, or choose one member "
+                    "with `select`."
+                )
         return _of_members(ensemble, settings, archive, period, predictors, upper)
     series = read_series(request.source, request.spec, request.fields.__getitem__, _words(times))
     if archive is None:
@@ -59,10 +65,21 @@ def of_times(
             both = training, read_training(above, fine, _words(period or ()))
             pair = downscale_pair(series, above, both, settings)
             return pair_dataset(pair.lower, pair.upper, draws=draws)
-        result = downscale_with_archive(series, training, settings)
+        by_method = partial(downscale_by_method, name=other_method) if other_method else downscale_with_archive
+        result = by_method(series, training, settings=settings)
     for sentence in result.warnings:
         warnings.warn(sentence, UserWarning, stacklevel=3)
     return period_dataset(result, draws=draws)
+
+
+def _at_times(request: Request, words: Sequence[str], archive: Gridded | None) -> Request:
+    """The request with its climatology at these times, or without mediators if there is an archive."""
+    if archive is None:
+        return request.at(words)
+    if request.climatology is not None:
+        raise InputError("`archive` has a climatology of its own: leave `climatology` out.")
+    source, spec, _ = matched_directly(request.source, request.spec)
+    return replace(request, source=source, spec=spec)
 
 
 def _of_members(

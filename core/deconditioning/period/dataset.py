@@ -40,9 +40,10 @@ def period_dataset(
     series = result.series
     base = to_dataset(
         series.problem, result.means[0], result.sd(0),
-        settings={"problem": series.problem.spec.to_dict(), "model": result.settings.to_dict()},
-        model=result.spec.model.name, seed=series.problem.spec.seed, version=__version__, warnings=result.warnings,
-        method=result.spec.model.source,
+        settings={"problem": series.problem.spec.to_dict(), "model": result.settings.to_dict(),
+                  **({"other_method": result.method} if result.method else {})},
+        model=result.method or result.spec.model.name, seed=series.problem.spec.seed, version=__version__,
+        warnings=result.warnings, method="" if result.method else result.spec.model.source,
     )  # fmt: skip
     whole = _in_time(base, series, _arrays(result))
     about = {"long_name": "factor of the time in the posterior standard deviation", "units": "1"}

@@ -78,6 +78,7 @@ class PeriodResult:
     residuals : joint draws of the errors; None if covariates change with time.
     peers : other methods from the same archive, by name; none without one.
     linked : the cells of all times of the series, linked through time; None if each time is conditioned by itself.
+    method : the other method whose prediction this is (`archive.peers.fitted.SHORT`); empty for that of ``spec``.
     """
 
     series: Series
@@ -96,6 +97,7 @@ class PeriodResult:
     by_value: Callable[[np.ndarray], np.ndarray] | None = None
     behind: Behind | None = None
     linked: Linked | None = None
+    method: str = ""
 
     def predictive(self, time: int) -> Predictive:
         """The distributions (H, W) of the pixels' values at a time."""

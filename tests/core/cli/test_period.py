@@ -266,3 +266,46 @@ def test_stretches_of_times_are_those_of_all_at_once_also_after_an_end(
     assert second["scores"] == pytest.approx(first["scores"]) and second["times"] == 20
     assert main(["downscale", *map(str, options(file, *words, "--output", out))]) == 2
     assert "is a folder" in capsys.readouterr().err
+
+
+def test_a_climatology_is_a_covariate_of_one_time_and_of_many(file: Path, tmp_path: Path, capsys) -> None:
+    """The made-up region has a fixed pattern that altitude does not explain."""
+    out, given = tmp_path / "out.nc", ["--climatology", file, "--period", "#0/#39"]
+    for words in (["--times", "#48/#59"], ["--select", "time=#50"]):
+        own = run(capsys, *options(file, *words, *given, "--output", out))
+        alone = run(capsys, *options(file, *words))
+        assert own["settings"]["climatology"] == str(file) and own["settings"]["period"] == ["#0/#39"]
+        rmse = [each["results"][0]["scores"]["rmse"] for each in (own, alone)]
+        assert rmse[0] < 0.99 * rmse[1] if "--times" in words else rmse[0] != rmse[1]
+        with xr.open_dataset(out) as written:
+            assert "climatology" in json.loads(written.attrs["problem"])["covariates"]
+    for words, sentence in (
+        (["--times", "all", "--archive", file, "--climatology", file], "leave `--climatology` out"),
+        (["--period", "#0/#9"], "the training period of `--archive` or `--climatology`"),
+        (["--climatology", file, "--polygons", "regions.json", "--value", "t"], "needs a target on a grid"),
+    ):
+        assert main(["downscale", *map(str, options(file, *words))]) != 0
+        assert sentence in capsys.readouterr().err
+
+
+def test_another_method_is_written_verified_and_the_same_in_python(file: Path, tmp_path: Path, capsys) -> None:
+    out, words = tmp_path / "out.nc", ["--times", "#48/#59", "--archive", file, "--other-method", "ridge"]
+    given = run(capsys, *options(file, *words, "--output", out, "--statistics", "mean"))
+    assert [each["model"] for each in given["results"]] == ["ridge", "bilinear"]
+    assert main(["verify", str(out), "--quiet"]) == 0
+    verified = json.loads(capsys.readouterr().out)["results"][0]["scores"]
+    assert verified["crps"] == pytest.approx(given["results"][0]["scores"]["crps"], rel=1e-5)
+    with xr.open_dataset(out) as written, xr.open_dataset(file) as fine:
+        assert written.attrs["model"] == "ridge" and json.loads(written.attrs["settings"])["other_method"] == "ridge"
+        result = downscale(
+            fine, fine, target="t", covariate_names=["orog"], coarsen=(4, 4), withhold=0.0, times="#48/#59",
+            archive=fine, learn=False, model="area_to_point_gp", other_method="ridge",
+        )  # fmt: skip
+        for name in ("mean", "sd"):
+            np.testing.assert_allclose(result[name], written[name], rtol=0, atol=1e-4)
+    for more, sentence in (
+        (["--other-method", "ridge", "--times", "all"], "`--other-method` is fitted to an archive"),
+        ([*words, "--predictors", "wind"], "cannot be combined with `--predictors`"),
+    ):
+        assert main(["downscale", *map(str, options(file, *more))]) != 0
+        assert sentence in capsys.readouterr().err

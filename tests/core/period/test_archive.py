@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from deconditioning.downscaling.source import Source
 from deconditioning.downscaling.starting import columns_of, starting_spec
 from deconditioning.errors import InputError, never
 from deconditioning.fields.gridded import Fields
@@ -18,12 +19,12 @@ from deconditioning.period.archive.kernel import composite_objective
 from deconditioning.period.archive.left_out import choose_mixture, gaussian_crps, spread_of
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.setting import Setting
-from deconditioning.period.archive.training import Training, read_training
+from deconditioning.period.archive.training import Training, matched_directly, read_training
 from deconditioning.period.learning import repeats_of
 from deconditioning.period.run import downscale_series, of_a_series
 from deconditioning.period.scores import series_scores
-from deconditioning.period.series import Series
-from tests.core.period.made import UNLEARNED
+from deconditioning.period.series import Series, read_series
+from tests.core.period.made import SPEC, UNLEARNED
 
 
 def test_the_training_period_is_what_is_not_downscaled(fields: Fields, series: Series, training: Training) -> None:
@@ -207,3 +208,19 @@ def test_what_cannot_be_used_is_refused(fields: Fields, series: Series, training
     moving = replace(series, varying=object())
     with pytest.raises(InputError, match="must not change with time"):
         downscale_with_archive(moving, training, UNLEARNED)
+
+
+def test_cells_matched_through_mediators_are_matched_directly_with_an_archive(fields: Fields) -> None:
+    """Half of the cells have targets, the others covariates; the archive knows fine values in both."""
+    mediated = replace(SPEC, withhold=0.5, mediators=("wind",), covariates=("orog",))
+    source, spec, notes = matched_directly(Source("x", mediator="y"), mediated)
+    assert source.mediator is None and not spec.indirect and "not through `wind`" in notes[0]
+    plain = replace(SPEC, withhold=0.5)
+    assert matched_directly(Source("x"), plain) == (Source("x"), plain, ())
+    results = []
+    for each in (spec, plain):
+        series = read_series(Source("x"), each, lambda key: fields, ["#48/#59"])
+        results.append(downscale_with_archive(series, read_training(series, fields), UNLEARNED))
+    assert int(results[0].series.problem.observed.sum()) == 10
+    np.testing.assert_allclose(results[0].means, results[1].means, atol=1e-9)
+    np.testing.assert_allclose(results[0].sd(3), results[1].sd(3), atol=1e-9)

@@ -11,7 +11,7 @@ from deconditioning.cli.flags import add_flags
 from deconditioning.cli.options import Joined, add_output_options, chosen
 from deconditioning.cli.output import add_delivery_options, delivery_of, save
 from deconditioning.cli.period import period_document
-from deconditioning.cli.period_options import add_times_options, hint_of_times, of_a_period
+from deconditioning.cli.period_options import add_times_options, hint_of_times, of_a_period, with_climatology_of
 from deconditioning.cli.problem import (
     add_data_options,
     add_footprint_options,
@@ -159,6 +159,7 @@ def _problem(options: argparse.Namespace, fields: "Fields", spec: "DownscalingSp
     hint = hint_of_times(opened[options.coarse or options.input], spec)
     if hint and not options.quiet:
         say(f"Note: {hint}")
+    spec, opened = with_climatology_of(options, spec, opened)
 
     def opener(key: str) -> "Fields":
         """The fields of a file, of one that is read already without reading it again."""
@@ -177,7 +178,8 @@ def _run_times(options: argparse.Namespace) -> None:
         spec = replace(problem_spec(options, default), seed=seed)
         settings = model_settings(options) | {"seed": seed}
         DownscaleSettings.from_dict(settings)
-        content = period_document(options, source_of(options), spec, settings, _opened(options, fields, spec))
+        given, opened = with_climatology_of(options, spec, _opened(options, fields, spec))
+        content = period_document(options, source_of(options), given, settings, opened)
     write(content, options.json)
 
 

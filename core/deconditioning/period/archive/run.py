@@ -20,7 +20,7 @@ from deconditioning.period.archive.gain import FineSide
 from deconditioning.period.archive.joint import residuals_of_archive
 from deconditioning.period.archive.left_out import choose_mixture, error_ratio, left_out_errors, mixed, spread_of
 from deconditioning.period.archive.outside import Outside
-from deconditioning.period.archive.peers.fitted import Peer, peers
+from deconditioning.period.archive.peers.fitted import SHORT, Peer, peers
 from deconditioning.period.archive.predicted import Predicted, Recipe, predicted
 from deconditioning.period.archive.seasons import Seasons, regressed
 from deconditioning.period.archive.setting import Setting, parts_of, prepare
@@ -185,9 +185,11 @@ def _gaussian(
 
 def _better(others: dict[str, Peer], crps: float) -> tuple[str, ...]:
     """A sentence on every peer that predicts left-out times better by more than 2 %."""
+    short = {name: word for word, name in SHORT.items()}
+    better = {name: each.left_out_crps for name, each in others.items() if each.left_out_crps < _BETTER * crps}
     return tuple(
-        f"On left-out blocks of time, `{name}` has a smaller CRPS, {number(each.left_out_crps)}, than this "
-        f"prediction, {number(crps)}." for name, each in others.items() if each.left_out_crps < _BETTER * crps
+        f"On left-out blocks of time, `{name}` has a smaller CRPS, {number(its)}, than this prediction, "
+        f"{number(crps)}: `--other-method {short[name]}` uses it instead." for name, its in better.items()
     )  # fmt: skip
 
 

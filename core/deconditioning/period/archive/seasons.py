@@ -56,9 +56,12 @@ class Seasons:
 
     def unseen_months(self, known: Sequence[Any], dates: Sequence[Any]) -> list[int]:
         """Months of ``dates`` that no ``known`` date has, if the climatology depends on the month."""
-        if not self.annual:
-            return []
-        return sorted({_parts(date)[0] for date in dates} - {_parts(date)[0] for date in known})
+        return sorted(set(months_of(dates)) - set(months_of(known))) if self.annual else []
+
+
+def months_of(dates: Sequence[Any]) -> list[int]:
+    """The month of each date."""
+    return [_parts(date)[0] for date in dates]
 
 
 def _parts(date: Any) -> tuple[int, float, float, float]:

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from deconditioning.downscaling.source import Source
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.regridding import how_sampled, sample
 from deconditioning.fields.problem.matching import place_matching
+from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.units import convert
 from deconditioning.period.archive.predictors import NO_PREDICTORS, Predictors, predictors_at
 from deconditioning.period.archive.stored import Collected, Stored, cost_sentence, needs_file
@@ -105,18 +107,18 @@ def read_training(
     for a disk without enough space.
     """
     problem = series.problem
-    name, notes = _variable(archive, series)
+    name, notes = variable_of(archive, problem.spec.target)
     dim = time_dimension(archive, name)
     labels = archive.check(name).extra[dim]
-    requested = _requested(labels, series, words)
-    select, taken = _selection(archive, name, dim, series.selected)
+    requested = training_times(labels, series.labels, words)
+    select, taken = selection_of(archive, name, dim, series.selected)
     notes += taken
     shared = [n for n in requested if labels[n] in set(series.labels)]
     if shared and words:
         notes.append(
             f"{len(shared)} times of the training period are also downscaled, so their scores are too optimistic."
         )
-    picked, how = _picker(archive.grid, problem.grid)
+    picked, how = carried_to(archive.grid, problem.grid)
     notes += [f"The archive is remapped to the grid of the covariates: {how}."] if "own values" not in how else []
     fine, cells, usable = Collected(len(requested), len(problem.pixel), folder), list[np.ndarray](), list[int]()
 
@@ -143,24 +145,41 @@ def read_training(
     return replace(training, predictors=predictors_at(predictors, training.labels, series.labels))
 
 
+def matched_directly(source: Source, spec: DownscalingSpec) -> tuple[Source, DownscalingSpec, tuple[str, ...]]:
+    """Source and settings of the same cells without mediators, and a note where there were any.
+
+    Over a training period fine values are known in all cells: their means are compared with the targets themselves, so
+    that covariates need no mediator to tell of cells in which the target is known.
+    """
+    if not spec.indirect:
+        return source, spec, ()
+    named = ", ".join(f"`{name}`" for name in spec.mediators) or "the coordinates"
+    note = (
+        f"Cells are matched directly, not through {named}: fine values of the training period are known inside the "
+        "cells of the target."
+    )
+    return replace(source, mediator=None), replace(spec, mediators=(), matching="direct"), (note,)
+
+
 def cost_of(series: Series, archive: Fields, words: Sequence[str] = ()) -> str:
     """What an archive that is too large for memory costs, as a sentence; empty for others."""
-    labels = archive.check(name := _variable(archive, series)[0]).extra[time_dimension(archive, name)]
-    times, pixels = len(_requested(labels, series, words)), len(series.problem.pixel)
+    name = variable_of(archive, series.problem.spec.target)[0]
+    labels = archive.check(name).extra[time_dimension(archive, name)]
+    times, pixels = len(training_times(labels, series.labels, words)), len(series.problem.pixel)
     if not needs_file(times, pixels):
         return ""
     return cost_sentence(times, pixels, len(series.problem.target_cell))
 
 
-def _requested(labels: Sequence[str], series: Series, words: Sequence[str]) -> list[int]:
-    """The times of the training period: by default all that are not downscaled."""
+def training_times(labels: Sequence[str], downscaled: Sequence[str], words: Sequence[str]) -> list[int]:
+    """The times of an archive with these ``labels`` that ``words`` mean: by default all that are not ``downscaled``."""
     if words:
         return chosen_times(labels, words)
-    downscaled = set(series.labels)
-    return [n for n, label in enumerate(labels) if label not in downscaled]
+    known = set(downscaled)
+    return [n for n, label in enumerate(labels) if label not in known]
 
 
-def _selection(
+def selection_of(
     archive: Fields, name: str, dim: str, selected: Mapping[str, str]
 ) -> tuple[dict[str, int | str], list[str]]:
     """The index along every further dimension of the archive that matches what is ``selected`` of the target, and notes
@@ -176,9 +195,8 @@ def _selection(
     return select, notes
 
 
-def _variable(archive: Fields, series: Series) -> tuple[str, list[str]]:
+def variable_of(archive: Fields, target: str) -> tuple[str, list[str]]:
     """The archive's variable: that of the same name, or the only one."""
-    target = series.problem.spec.target
     if archive.holds(target):
         return target, []
     there = [name for name, each in archive.variables().items() if any(len(ls) > 1 for ls in each.extra.values())]
@@ -275,7 +293,7 @@ def _means(series: Series, row: np.ndarray) -> np.ndarray:
     return problem.shares.mean(problem.on_grid(row), problem.grid.area)[problem.target_cell]
 
 
-def _picker(grid: Grid, onto: Grid) -> tuple[Callable[[np.ndarray], np.ndarray], str]:
+def carried_to(grid: Grid, onto: Grid) -> tuple[Callable[[np.ndarray], np.ndarray], str]:
     """What carries fields from one grid to another, by index where the cells are the same."""
     size = grid.shape[0] * grid.shape[1]
     picked = sample(grid, np.arange(size, dtype=float).reshape(grid.shape), onto)[0]

@@ -8,7 +8,7 @@ method leaves, and a random forest (`methods`). All have the sd of the errors wh
 predicted from the others, as the archive's own prediction has.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,6 +38,8 @@ from deconditioning.period.series import Series
 
 DELTA, RIDGE = "delta", "ridge on delta"
 QUANTILES, ANALOGS, EOFS, FOREST = "quantile delta mapping", "analogs", "EOF regression", "random forest"
+#: Short name → method, as options have them.
+SHORT = {"bcsd": DELTA, "ridge": RIDGE, "qdm": QUANTILES, "analogs": ANALOGS, "eof": EOFS, "forest": FOREST}
 #: Pixels that λ is chosen on.
 _CHOSEN_ON = 2000
 #: λ as multiples of the mean squared singular value.
@@ -83,36 +85,77 @@ def peers(
     ``seasons`` are the harmonics of the climatology, ``parts`` the blocks whose errors make the sd; ``positive`` if the
     target cannot be negative.
     """
-    problem = series.problem
-    z = series.coarse[:, problem.target_cell]
-    if not np.isfinite(z).all():
+    if not np.isfinite(series.coarse[:, series.problem.target_cell]).all():
         return {}
-    design = seasons.design(training.dates)
-    factor = _spread(training.cells, design) / _spread(training.coarse, design)
-    known = Known(
-        design, training.fine, interpolated(problem, training.coarse * factor, check), training.coarse * factor
-    )
-    at = seasons.design(series.dates), interpolated(problem, z * factor, check), z * factor
-    every, limits = np.arange(len(training)), (0.0, np.inf) if positive else None
-    result = {}
-    for name, method in _methods(known, ratio_of(problem) if positive else delta).items():
+    setting, result = _Fitting.of(series, training, seasons, parts, check, positive=positive), {}
+    for name, make in _METHODS.items():
         check()
-        blocks = _left_out(known, method, BLOCKS, limits)
-        errors = blocks if parts == BLOCKS else _left_out(known, method, parts, limits)
-        block_errors = torch.as_tensor(blocks[:, np.isfinite(blocks[0])])
-        crps = gaussian_crps(block_errors, block_errors.square().mean(0).sqrt())
-        if positive:
-            crps = _censored_crps(known.fine, blocks)
-        means = _above(method(known, every, *at), limits)
-        result[name] = Peer(means, np.sqrt((errors**2).mean(0)), crps, problem, limits)
+        result[name] = setting.peer(make(setting.known, setting.first))[0]
     return result
 
 
-def _methods(known: Known, first: Method) -> dict[str, Method]:
-    """All methods by name, the delta method's own form ``first``; penalties are those with the lowest left-out CRPS."""
-    penalised: dict[str, Penalised] = {RIDGE: ridge, EOFS: eof_regression}
-    chosen = {name: _with(each, _strength(known, each)) for name, each in penalised.items()}
-    return {DELTA: first, QUANTILES: quantile_mapping, ANALOGS: analogs, **chosen, FOREST: forest}
+def fitted(
+    series: Series, training: Training, seasons: Seasons, parts: int, check: Check, name: str, *,
+    positive: bool = False, change: Callable[[Method], Method] | None = None,
+) -> tuple[Peer, Float[np.ndarray, "N P"]]:  # fmt: skip
+    """One of the predictions, by a method that ``change`` has changed, and its errors at left-out ``parts``."""
+    setting = _Fitting.of(series, training, seasons, parts, check, positive=positive)
+    method = _METHODS[name](setting.known, setting.first)
+    return setting.peer(method if change is None else change(method))
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitting:
+    """What all methods are fitted to: the ``known`` times, and design, interpolated and coarse values ``at`` the times
+    of the series; the delta method's own form ``first``.
+    """
+
+    known: Known
+    at: tuple[np.ndarray, np.ndarray, np.ndarray]
+    parts: int
+    problem: DownscalingProblem
+    first: Method
+    limits: tuple[float, float] | None
+
+    @staticmethod
+    def of(
+        series: Series, training: Training, seasons: Seasons, parts: int, check: Check, *, positive: bool
+    ) -> "_Fitting":
+        problem, design = series.problem, seasons.design(training.dates)
+        factor = _spread(training.cells, design) / _spread(training.coarse, design)
+        before, after = (each * factor for each in (training.coarse, series.coarse[:, problem.target_cell]))
+        known = Known(design, training.fine, interpolated(problem, before, check), before)
+        at = seasons.design(series.dates), interpolated(problem, after, check), after
+        first, limits = (ratio_of(problem), (0.0, np.inf)) if positive else (delta, None)
+        return _Fitting(known, at, parts, problem, first, limits)
+
+    def peer(self, method: Method) -> tuple[Peer, Float[np.ndarray, "N P"]]:
+        """The prediction by a method, and its errors at left-out parts, which are those of its sd."""
+        known, limits = self.known, self.limits
+        blocks = _left_out(known, method, BLOCKS, limits)
+        errors = blocks if self.parts == BLOCKS else _left_out(known, method, self.parts, limits)
+        block_errors = torch.as_tensor(blocks[:, np.isfinite(blocks[0])])
+        crps = gaussian_crps(block_errors, block_errors.square().mean(0).sqrt())
+        if limits is not None:
+            crps = _censored_crps(known.fine, blocks)
+        means = _above(method(known, np.arange(len(known.fine)), *self.at), limits)
+        return Peer(means, np.sqrt((errors**2).mean(0)), crps, self.problem, limits), errors
+
+
+def _penalised(method: Penalised) -> Callable[[Known, Method], Method]:
+    """A method whose penalty is the one with the lowest left-out CRPS."""
+    return lambda known, first: _with(method, _strength(known, method))
+
+
+#: What makes each method from the training times and the delta method's own form.
+_METHODS: dict[str, Callable[[Known, Method], Method]] = {
+    DELTA: lambda known, first: first,
+    QUANTILES: lambda known, first: quantile_mapping,
+    ANALOGS: lambda known, first: analogs,
+    RIDGE: _penalised(ridge),
+    EOFS: _penalised(eof_regression),
+    FOREST: lambda known, first: forest,
+}
 
 
 def _with(method: Penalised, strength: float) -> Method:
