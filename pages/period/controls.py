@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -19,6 +20,7 @@ from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.period.archive.pair import downscale_pair
 from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
+from deconditioning.period.archive.seasons import climatology
 from deconditioning.period.archive.training import Training, read_training
 from deconditioning.period.ensemble import downscale_ensemble, further_member, member_dimension, read_ensemble
 from deconditioning.period.run import PeriodResult, downscale_series
@@ -41,8 +43,10 @@ _BLOCKS = (2, 4, 8, 16)
 #: The option for all members of an ensemble.
 _ALL = "All members"
 #: Warps of the target, and those that only a series from cells alone has.
-_WARPS = {AUTO: "Automatic", "none": "None", "box-cox": "Power (Box-Cox)"}
-_WARPS_OF_CELLS = {"log": "Logarithm", "logit": "Logit, between two limits"}
+_WARPS = {AUTO: "Chosen from the archive", "none": "None", "box-cox": "Power (Box-Cox)"}
+_WARPS_OF_CELLS = {AUTO: "None", "log": "Logarithm", "box-cox": "Power (Box-Cox)", "logit": "Logit, between two limits"}
+#: Pixels whose archive is held at once for its climatology.
+_PIXELS_AT_ONCE = 4000
 #: Values of all times and pixels that the page computes; more go through the command.
 _MOST_VALUES = 3_000_000
 
@@ -81,6 +85,7 @@ class Shown:
     """A downscaled series, how it compares with the truth if that is known, and how the archive was read.
 
     Of all members of an ensemble, ``result`` is the prediction of a further one, and ``members`` are those of each.
+    ``climate`` is the archive's climatology of the pixels (T, P) and of the targets (T, M), None without an archive.
     """
 
     result: PeriodResult
@@ -88,6 +93,7 @@ class Shown:
     notes: tuple[str, ...]
     training: int
     members: tuple[PeriodResult, ...] = ()
+    climate: tuple[np.ndarray, np.ndarray] | None = None
 
 
 @st.cache_resource(show_spinner="Opening the fields …", max_entries=4)
@@ -185,14 +191,14 @@ def _pair(fields: Fields, targets: list[str], target: str) -> tuple[str, ...]:
 
 def _warp(archive: bool) -> str:
     """The warp of the target: with an archive roots, from cells alone also those that the command has."""
-    warps = _WARPS if archive else _WARPS | _WARPS_OF_CELLS
+    warps = _WARPS if archive else _WARPS_OF_CELLS
     offer_only("p-warp", list(warps))
     return str(
         widgets.selectbox(
             "Warp of the target", list(warps), key="p-warp", format_func=warps.__getitem__,
-            help="The scale on which the target is modelled, so that rain or wind is never negative. Automatic: with "
-            "an archive roots are tried on left-out blocks of time for targets that cannot be negative; from cells "
-            "alone there is none.",
+            help="The scale on which the target is modelled, so that rain or wind is never negative. Chosen from the "
+            "archive: roots are tried on left-out blocks of time for targets that cannot be negative, and no others "
+            "have a warp.",
         )
     )  # fmt: skip
 
@@ -295,7 +301,16 @@ def _of_all_members(choice: Choice, source: Source, spec: DownscalingSpec, times
 def _shown(result: PeriodResult, training: Training | None) -> Shown:
     """A result with its scores, and what is told of its training period."""
     verified = None if result.series.fine is None else verify(verified_result(result, result.spec.model.name))
-    return Shown(result, verified, *((training.notes, len(training)) if training else ((), 0)))
+    if training is None:
+        return Shown(result, verified, (), 0)
+    return Shown(result, verified, training.notes, len(training), climate=_climate(training, result.series.dates))
+
+
+def _climate(training: Training, dates: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Climatology of pixels (T, P) and targets (T, M) at these dates."""
+    pixels = np.array_split(np.arange(len(training.known)), -(-len(training.known) // _PIXELS_AT_ONCE))
+    fine = [climatology(training.dates, training.at(some), dates) for some in pixels]
+    return np.concatenate(fine, axis=1), climatology(training.dates, training.coarse, dates)
 
 
 def threshold(choice: Choice, shown: Shown, key: str) -> float:

@@ -39,6 +39,6 @@ PRESETS = keeping(
     Preset(
         "What moves",
         "Each map minus its own mean over the period: the weather without the mean pattern.",
-        lambda controls: {"p-difference": True},
+        lambda controls: {"p-maps": "minus period mean"},
     ),
 )

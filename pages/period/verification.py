@@ -28,8 +28,9 @@ from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
 from pages.period.controls import Choice, Shown, threshold
 from pages.period.distribution import show_power, show_quantiles
-from pages.period.maps import one_map, short
+from pages.period.maps import one_map
 from pages.period.place import time_axis
+from pages.period.scales import short
 from pages.period.words import names_of, table
 
 #: Methods that stand in the table and beside the skill, but not as lines of their own.
@@ -194,7 +195,8 @@ def _region(shown: Shown, verification: Verification) -> None:
         values, title, units = 100 * scores.maps[name], "Times inside the 95 % interval", "%"
     else:
         values, title = scores.maps[name], {"rmse": "RMSE", "bias": "Bias, prediction − truth"}[name]
-    one_map(Panel("region", title, values, series.problem.grid, _scale(name, values, units)), "p-region")
+    scale = _scale(name, values, title if units == "%" else f"{title}, {series.problem.long_name}", units)
+    one_map(Panel("region", title, values, series.problem.grid, scale), "p-region")
     st.caption("Scores of each pixel over all times. The map is unreliable where its error is dark.")
 
 
@@ -202,8 +204,8 @@ def _short(reference: str) -> str:
     return "BCSD" if reference == DELTA else "bilinear"
 
 
-def _scale(name: str, values: np.ndarray, units: str) -> MapScale:
+def _scale(name: str, values: np.ndarray, words: str, units: str) -> MapScale:
     limit = short(float(np.nanpercentile(np.abs(values), 98))) or 1.0
     colours: Colours = "diverging" if name in ("bias", "skill") else "uncertainty" if name == "rmse" else "sequential"
     low, high = (-limit, limit) if colours == "diverging" else (0.0, limit) if name == "rmse" else (50.0, 100.0)
-    return MapScale("", units, colours, low, high)
+    return MapScale(words, units, colours, low, high)

@@ -163,10 +163,36 @@ def test_verification_shows_scores_beside_other_methods_and_an_archive_makes_the
 
 def test_the_place_and_the_difference_move_without_computing_again(page: AppTest) -> None:
     page.slider(key="p-row").set_value(3)
-    page.toggle(key="p-difference").set_value(True)
+    page.segmented_control(key="p-maps").set_value("minus period mean")
     page.segmented_control(key="p-line").set_value("at the place").run()
     assert not page.exception and page.slider(key="p-row").value == 3
     assert "on the line through 51.00° N" in captions(page)
+
+
+def test_the_difference_from_climatology_is_that_of_the_date_and_the_hour() -> None:
+    """A route of its own: least squares on waves of the hour, which is all that the dates of a month determine."""
+    page = opened(**{"p-maps": "minus climatology"})
+    fields = find("era5-uk").open()
+    values = np.stack([fields.values("t2m", {"time": n}) for n in range(217)])
+    hour = 2 * np.pi * (np.arange(217) + 0.0) * 3 / 24
+    waves = np.column_stack([np.ones(217), *(each(k * hour) for k in (1, 2) for each in (np.cos, np.sin))])
+    known, _, _, _ = np.linalg.lstsq(waves[:216], values[:216].reshape(216, -1), rcond=None)
+    truth = (values[216].ravel() - waves[216] @ known).reshape(values.shape[1:])
+    seen = page.session_state["_seen"].figures
+    for name, expected in (("truth", truth), ("coarse", cell_means(truth, 8))):
+        trace = json.loads(seen[f"map-{name}"].text)["data"][0]
+        found = np.array(uncompacted(trace["z"]), dtype=float).reshape(expected.shape)
+        np.testing.assert_allclose(found, expected, atol=0.02)
+    assert "minus climatology" in json.loads(seen["map-truth"].text)["layout"]["meta"]["alt"]
+    page.toggle(key="p-archive").set_value(False).run()
+    assert not page.exception and page.segmented_control(key="p-maps").options == ["values", "minus period mean"]
+
+
+def cell_means(values: np.ndarray, block: int) -> np.ndarray:
+    """The means of blocks of pixels at each of their pixels; nearly those weighted by area."""
+    rows, columns = values.shape
+    means = values.reshape(rows // block, block, columns // block, block).mean((1, 3))
+    return means.repeat(block, 0).repeat(block, 1)
 
 
 def test_statistics_of_a_period_say_what_they_are_at_the_place() -> None:

@@ -13,7 +13,7 @@ import streamlit as st
 _HERE = Path(__file__).parent
 _HTML = """<div class="flip">
 <canvas role="img" tabindex="0"></canvas>
-<div class="flip-scale"><span></span><i></i><span></span></div>
+<div class="flip-scale"><i></i><div></div><span></span></div>
 <div class="flip-bar">
 <button type="button" class="flip-play"></button>
 <button type="button" class="flip-back">‹</button>
