@@ -1,8 +1,7 @@
-"""Which series is downscaled, how coarse its cells are, and from when on: the times before are the archive."""
+"""Which series is downscaled, how coarse its cells are, which times, and what is learned from."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -20,7 +19,6 @@ from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.period.archive.pair import downscale_pair
 from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
-from deconditioning.period.archive.seasons import climatology
 from deconditioning.period.archive.training import Training, read_training
 from deconditioning.period.ensemble import downscale_ensemble, further_member, member_dimension, read_ensemble
 from deconditioning.period.run import PeriodResult, downscale_series
@@ -34,6 +32,8 @@ from pages.kit.controls.variable_choice import several
 from pages.kit.layout.escaping import plain
 from pages.kit.state import offer_only
 from pages.kit.visitor import listed, put_into_link
+from pages.period import timeline
+from pages.period.archive import climatologies, left_behind
 from pages.period.stations import choose as choose_stations
 
 #: Data sets of the catalogue that are series.
@@ -45,15 +45,13 @@ _ALL = "All members"
 #: Warps of the target, and those that only a series from cells alone has.
 _WARPS = {AUTO: "Chosen from the archive", "none": "None", "box-cox": "Power (Box-Cox)"}
 _WARPS_OF_CELLS = {AUTO: "None", "log": "Logarithm", "box-cox": "Power (Box-Cox)", "logit": "Logit, between two limits"}
-#: Pixels whose archive is held at once for its climatology.
-_PIXELS_AT_ONCE = 4000
 #: Values of all times and pixels that the page computes; more go through the command.
 _MOST_VALUES = 3_000_000
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen: file, variables, pixels in a cell, the first time to downscale, the archive, predictors.
+    """What was chosen: file, variables, pixels in a cell, times to downscale and to learn from, predictors.
 
     ``pair`` are the lower and the upper variable where both are downscaled together; ``target`` is the one shown.
     ``select`` is the index along each further dimension, such as a level or a member; without one of the members, all
@@ -65,7 +63,8 @@ class Choice:
     target: str
     covariates: tuple[str, ...]
     block: int
-    first: int
+    period: timeline.Stretch
+    training: tuple[int, ...]
     archive: bool
     predictors: tuple[str, ...] = ()
     pair: tuple[str, ...] = ()
@@ -85,7 +84,8 @@ class Shown:
     """A downscaled series, how it compares with the truth if that is known, and how the archive was read.
 
     Of all members of an ensemble, ``result`` is the prediction of a further one, and ``members`` are those of each.
-    ``climate`` is the archive's climatology of the pixels (T, P) and of the targets (T, M), None without an archive.
+    ``climate`` is the archive's climatology of the pixels (T, P) and of the targets (T, M), None without an archive;
+    ``left`` are sentences on where the series leaves the training period.
     """
 
     result: PeriodResult
@@ -94,6 +94,7 @@ class Shown:
     training: int
     members: tuple[PeriodResult, ...] = ()
     climate: tuple[np.ndarray, np.ndarray] | None = None
+    left: tuple[str, ...] = ()
 
 
 @st.cache_resource(show_spinner="Opening the fields …", max_entries=4)
@@ -125,29 +126,24 @@ def choose() -> Choice:
     target = _target(fields, targets)
     block = _block(fields.grid.shape)
     labels = fields.check(target).extra[time_dimension(fields, target)]
-    last = len(labels) - 1
-    first = int(
-        widgets.slider(
-            "Times in the archive", 1, max(2, last), max(1, 3 * len(labels) // 4), key="p-first",
-            help="The first times of the file are the archive; all later ones are downscaled.",
+    archive = bool(
+        widgets.toggle(
+            "Use the archive", value=True, key="p-archive",
+            help="The archive is the fine truth of other times: climatology and covariance come from it. Off: only the "
+            "coarse values of the downscaled times are used.",
         )
     )  # fmt: skip
-    st.caption(f"Downscaled: {plain(labels[min(first, last)])} to {plain(labels[-1])}.")
-    archive = widgets.toggle(
-        "Use the archive", value=True, key="p-archive",
-        help="The archive is the fine truth of the earlier times: climatology and covariance come from it. Off: only "
-        "the coarse values of the downscaled times are used.",
-    )  # fmt: skip
+    period, training = timeline.choose(labels, max(1, _MOST_VALUES // fields.grid.area.size), archive)
     pair = _pair(fields, targets, target) if archive else ()
     others = [name for name in targets if name not in (target, *pair)] if archive else []
     covariates = tuple(guess.value for guess in static_covariates(fields, (*pair, target)[0]))
     predictors = _predictors(fields, others)
     select = _select(fields, (target, *pair, *predictors, *covariates), not (pair or predictors))
     stations = ("", "") if pair else choose_stations()
-    warp = AUTO if pair else _warp(bool(archive))
+    warp = AUTO if pair else _warp(archive)
     put_into_link(*(each for each in (key, stations[0]) if each.startswith(UPLOAD)))
     return Choice(
-        key, target, covariates, block, min(first, last), bool(archive), predictors, pair, select, *stations, warp
+        key, target, covariates, block, period, training, archive, predictors, pair, select, *stations, warp
     )  # fmt: skip
 
 
@@ -258,16 +254,16 @@ def _downscaled(choice: Choice) -> dict[str, Shown]:
     fields = fields_of(choice.key)
     block = (choice.block, choice.block)
     spec = DownscalingSpec(choice.target, choice.covariates, block=block, withhold=0.0, select=dict(choice.select))
-    labels = fields.check(choice.target).extra[time_dimension(fields, choice.target)]
     members = member_dimension(fields, spec)
-    size = fields.grid.area.size * (len(labels) - choice.first)
+    count = choice.period[1] - choice.period[0] + 1
+    size = fields.grid.area.size * count
     size *= len(fields.check(choice.target).extra[members]) if members else 1
     if size > _MOST_VALUES:
         raise InputError(
-            f"{len(labels) - choice.first} times of {fields.grid.area.size:,} pixels are too many for a page: choose "
+            f"{count} times of {fields.grid.area.size:,} pixels are too many for a page: choose "
             "fewer times, or use `deconditioning downscale --times` (docs/period.md)."
         )
-    source, times = choice.source, [f"#{choice.first}/#{len(labels) - 1}"]
+    source, times = choice.source, ["#{}/#{}".format(*choice.period)]
     if members:
         return {choice.target: _of_all_members(choice, source, spec, times)}
     series = read_series(source, spec, fields_of, times)
@@ -275,7 +271,7 @@ def _downscaled(choice: Choice) -> dict[str, Shown]:
     if not choice.archive:
         return {choice.target: _shown(downscale_series(series, settings), None)}
     predictors = read_predictors(source, spec, fields_of, times, choice.predictors, series)
-    earlier = [f"#0/#{choice.first - 1}"]
+    earlier = timeline.as_words(choice.training)
     training = read_training(series, fields, earlier, predictors)
     if not choice.pair:
         return {choice.target: _shown(downscale_with_archive(series, training, settings), training)}
@@ -291,7 +287,7 @@ def _of_all_members(choice: Choice, source: Source, spec: DownscalingSpec, times
     assert ensemble is not None
     training = None
     if choice.archive:
-        training = read_training(ensemble.pooled, fields_of(choice.key), [f"#0/#{choice.first - 1}"])
+        training = read_training(ensemble.pooled, fields_of(choice.key), timeline.as_words(choice.training))
     settings = DownscaleSettings(model="area_to_point_gp", warp=choice.warp)
     result = downscale_ensemble(ensemble, settings, training=training)
     shown = _shown(further_member(ensemble, result), training)
@@ -303,14 +299,9 @@ def _shown(result: PeriodResult, training: Training | None) -> Shown:
     verified = None if result.series.fine is None else verify(verified_result(result, result.spec.model.name))
     if training is None:
         return Shown(result, verified, (), 0)
-    return Shown(result, verified, training.notes, len(training), climate=_climate(training, result.series.dates))
-
-
-def _climate(training: Training, dates: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Climatology of pixels (T, P) and targets (T, M) at these dates."""
-    pixels = np.array_split(np.arange(len(training.known)), -(-len(training.known) // _PIXELS_AT_ONCE))
-    fine = [climatology(training.dates, training.at(some), dates) for some in pixels]
-    return np.concatenate(fine, axis=1), climatology(training.dates, training.coarse, dates)
+    series = result.series
+    about = climatologies(training, series.dates), left_behind(training, series)
+    return Shown(result, verified, training.notes, len(training), (), *about)
 
 
 def threshold(choice: Choice, shown: Shown, key: str) -> float:

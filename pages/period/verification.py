@@ -26,6 +26,7 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
+from pages.period import displaced
 from pages.period.controls import Choice, Shown, threshold
 from pages.period.distribution import show_power, show_quantiles
 from pages.period.maps import one_map
@@ -72,9 +73,10 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
         show_quantiles(choice, shown, verification)
     left, right = st.columns(2)
     with left:
-        _event(choice, shown)
+        limit = _event(choice, shown)
     with right:
         _region(shown, verification)
+    displaced.show(choice, shown, limit, _NOT_DRAWN[1:])
 
 
 def _skill(verification: Verification) -> None:
@@ -167,7 +169,8 @@ def _events(choice: Choice, _shown: Shown, limit: float) -> dict[str, Event]:
     return {name: each[0] for name, each in events(replace(result, forecasts=some), [limit]).items()}
 
 
-def _event(choice: Choice, shown: Shown) -> None:
+def _event(choice: Choice, shown: Shown) -> float:
+    """The reliability of an event; the threshold that was chosen."""
     limit = threshold(choice, shown, "p-event")
     events, model = _events(choice, shown, limit), shown.result.spec.model.name
     names = names_of(events)
@@ -178,6 +181,7 @@ def _event(choice: Choice, shown: Shown) -> None:
         "Does an event with a predicted probability of 70 % occur in 70 % of the cases? On the diagonal it does; "
         f"larger dots are more frequent. Brier skill (1 is best, 0 is the mean frequency): {plain(brier) or 'none'}."
     )
+    return limit
 
 
 def _region(shown: Shown, verification: Verification) -> None:

@@ -19,7 +19,7 @@ def sentence(shown: Shown, region: str) -> None:
     """Which quantity of which ``region`` ("" where no name is known), how many times, how good; the warnings."""
     series, result = shown.result.series, shown.result
     cells, pixels = int(series.problem.observed.sum()), series.problem.grid.area.size
-    known = f"The archive contains {shown.training} earlier times." if shown.training else "No fine field is known."
+    known = f"The archive contains {shown.training} other times." if shown.training else "No fine field is known."
     times = f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}" if len(series) > 1 else series.labels[0]
     at = "at each, " if len(series) > 1 else ""
     what = ", ".join(filter(None, (_capital(plain(series.problem.long_name)), region)))
@@ -29,7 +29,7 @@ def sentence(shown: Shown, region: str) -> None:
     for sentence in ("order", "warp", "linked"):
         if sentence in result.diagnostics:
             st.caption(plain(result.diagnostics[sentence]))
-    warnings(result.warnings)
+    warnings((*result.warnings, *shown.left))
     if shown.verification is not None:
         _record(shown.verification, series.problem.units)
 
