@@ -9,6 +9,7 @@ import streamlit as st
 from deconditioning.datasets.entries import find
 from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.source import Source, open_source, stored_uploads
+from deconditioning.engine.reporting import Stopwatch
 from deconditioning.engine.visitors.uploads import UPLOAD
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
@@ -78,6 +79,27 @@ class Choice:
         """The files."""
         return Source(self.key, stations=self.stations or None, station_value=self.column)
 
+    @property
+    def problem(self) -> DownscalingSpec:
+        """Variables, cells and selection."""
+        block = (self.block, self.block)
+        return DownscalingSpec(self.target, self.covariates, block=block, withhold=0.0, select=dict(self.select))
+
+    @property
+    def settings(self) -> DownscaleSettings:
+        """The model."""
+        return DownscaleSettings(model="area_to_point_gp", warp=self.warp)
+
+    @property
+    def times(self) -> tuple[str, ...]:
+        """The downscaled times in the words of the library."""
+        return ("#{}/#{}".format(*self.period),)
+
+    @property
+    def training_times(self) -> tuple[str, ...]:
+        """The training period in the words of the library."""
+        return tuple(timeline.as_words(self.training))
+
 
 @dataclass(frozen=True, eq=False)
 class Shown:
@@ -85,7 +107,7 @@ class Shown:
 
     Of all members of an ensemble, ``result`` is the prediction of a further one, and ``members`` are those of each.
     ``climate`` is the archive's climatology of the pixels (T, P) and of the targets (T, M), None without an archive;
-    ``left`` are sentences on where the series leaves the training period.
+    ``left`` are sentences on where the series leaves the training period, ``seconds`` how long all took.
     """
 
     result: PeriodResult
@@ -95,6 +117,7 @@ class Shown:
     members: tuple[PeriodResult, ...] = ()
     climate: tuple[np.ndarray, np.ndarray] | None = None
     left: tuple[str, ...] = ()
+    seconds: float = 0.0
 
 
 @st.cache_resource(show_spinner="Opening the fields …", max_entries=4)
@@ -243,35 +266,42 @@ def series_title(choice: Choice) -> str:
     return find(choice.key).title if choice.key in _SERIES else ""
 
 
+def all_members(choice: Choice) -> str | None:
+    """The dimension of the members that are downscaled together; None for a single one."""
+    return member_dimension(fields_of(choice.key), choice.problem)
+
+
+def too_many(choice: Choice) -> str:
+    """A sentence if the chosen times are too many to be shown; "" otherwise."""
+    fields, members = fields_of(choice.key), all_members(choice)
+    count, pixels = choice.period[1] - choice.period[0] + 1, fields.grid.area.size
+    if count * pixels * (len(fields.check(choice.target).extra[members]) if members else 1) <= _MOST_VALUES:
+        return ""
+    return f"{count:,} times of {pixels:,} pixels are too many to be shown: choose fewer, or write them all to a file."
+
+
 def downscaled(choice: Choice) -> Shown:
-    """The chosen times downscaled. Raises ``InputError`` where they are too many for a page."""
+    """The chosen times downscaled."""
     return _downscaled(replace(choice, target=choice.pair[0]) if choice.pair else choice)[choice.target]
 
 
 @st.cache_resource(show_spinner="Downscaling all times …", max_entries=8)
 def _downscaled(choice: Choice) -> dict[str, Shown]:
     """The target, or each variable of a pair, downscaled; kept for all sessions."""
-    fields = fields_of(choice.key)
-    block = (choice.block, choice.block)
-    spec = DownscalingSpec(choice.target, choice.covariates, block=block, withhold=0.0, select=dict(choice.select))
-    members = member_dimension(fields, spec)
-    count = choice.period[1] - choice.period[0] + 1
-    size = fields.grid.area.size * count
-    size *= len(fields.check(choice.target).extra[members]) if members else 1
-    if size > _MOST_VALUES:
-        raise InputError(
-            f"{count} times of {fields.grid.area.size:,} pixels are too many for a page: choose "
-            "fewer times, or use `deconditioning downscale --times` (docs/period.md)."
-        )
-    source, times = choice.source, ["#{}/#{}".format(*choice.period)]
-    if members:
+    watch = Stopwatch()
+    result = _computed(choice)
+    return {name: replace(shown, seconds=watch.seconds()["wall"]) for name, shown in result.items()}
+
+
+def _computed(choice: Choice) -> dict[str, Shown]:
+    fields, source, spec, times = fields_of(choice.key), choice.source, choice.problem, list(choice.times)
+    settings, earlier = choice.settings, list(choice.training_times)
+    if all_members(choice):
         return {choice.target: _of_all_members(choice, source, spec, times)}
     series = read_series(source, spec, fields_of, times)
-    settings = DownscaleSettings(model="area_to_point_gp", warp=choice.warp)
     if not choice.archive:
         return {choice.target: _shown(downscale_series(series, settings), None)}
     predictors = read_predictors(source, spec, fields_of, times, choice.predictors, series)
-    earlier = timeline.as_words(choice.training)
     training = read_training(series, fields, earlier, predictors)
     if not choice.pair:
         return {choice.target: _shown(downscale_with_archive(series, training, settings), training)}
@@ -287,9 +317,8 @@ def _of_all_members(choice: Choice, source: Source, spec: DownscalingSpec, times
     assert ensemble is not None
     training = None
     if choice.archive:
-        training = read_training(ensemble.pooled, fields_of(choice.key), timeline.as_words(choice.training))
-    settings = DownscaleSettings(model="area_to_point_gp", warp=choice.warp)
-    result = downscale_ensemble(ensemble, settings, training=training)
+        training = read_training(ensemble.pooled, fields_of(choice.key), list(choice.training_times))
+    result = downscale_ensemble(ensemble, choice.settings, training=training)
     shown = _shown(further_member(ensemble, result), training)
     return replace(shown, members=result.members)
 
@@ -302,20 +331,3 @@ def _shown(result: PeriodResult, training: Training | None) -> Shown:
     series = result.series
     about = climatologies(training, series.dates), left_behind(training, series)
     return Shown(result, verified, training.notes, len(training), (), *about)
-
-
-def threshold(choice: Choice, shown: Shown, key: str) -> float:
-    """A value of the target to exceed, at first one that a tenth of all values exceeds."""
-    low, usual, high = _usual_values(choice, shown)
-    step = float(f"{(high - low) / 100:.0e}") or 1.0
-    low, usual, high = (round(value / step) * step for value in (low, usual, max(high, low + step)))
-    units = shown.result.series.problem.units
-    value = widgets.slider(f"Threshold ({plain(units)})" if units else "Threshold", low, high, usual, step, key=key)
-    return float(f"{value:.6g}")  # without the digits that steps leave behind
-
-
-@st.cache_data(show_spinner=False, max_entries=32)
-def _usual_values(choice: Choice, _shown: Shown) -> tuple[float, float, float]:
-    """The 1 %, 90 % and 99 % quantiles of all predicted values."""
-    low, usual, high = (float(v) for v in np.nanpercentile(_shown.result.means, [1, 90, 99]))
-    return low, usual, high
