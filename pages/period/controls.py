@@ -1,4 +1,4 @@
-"""Which series is downscaled, how coarse its cells are, and from when on: the times before are the archive."""
+"""Which series is downscaled, how coarse its cells are, which times, and what is learned from."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +9,7 @@ import streamlit as st
 from deconditioning.datasets.entries import find
 from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.source import Source, open_source, stored_uploads
+from deconditioning.engine.reporting import Stopwatch
 from deconditioning.engine.visitors.uploads import UPLOAD
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
@@ -32,6 +33,8 @@ from pages.kit.controls.variable_choice import several
 from pages.kit.layout.escaping import plain
 from pages.kit.state import offer_only
 from pages.kit.visitor import listed, put_into_link
+from pages.period import timeline
+from pages.period.archive import climatologies, left_behind
 from pages.period.stations import choose as choose_stations
 
 #: Data sets of the catalogue that are series.
@@ -41,15 +44,15 @@ _BLOCKS = (2, 4, 8, 16)
 #: The option for all members of an ensemble.
 _ALL = "All members"
 #: Warps of the target, and those that only a series from cells alone has.
-_WARPS = {AUTO: "Automatic", "none": "None", "box-cox": "Power (Box-Cox)"}
-_WARPS_OF_CELLS = {"log": "Logarithm", "logit": "Logit, between two limits"}
+_WARPS = {AUTO: "Chosen from the archive", "none": "None", "box-cox": "Power (Box-Cox)"}
+_WARPS_OF_CELLS = {AUTO: "None", "log": "Logarithm", "box-cox": "Power (Box-Cox)", "logit": "Logit, between two limits"}
 #: Values of all times and pixels that the page computes; more go through the command.
 _MOST_VALUES = 3_000_000
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen: file, variables, pixels in a cell, the first time to downscale, the archive, predictors.
+    """What was chosen: file, variables, pixels in a cell, times to downscale and to learn from, predictors.
 
     ``pair`` are the lower and the upper variable where both are downscaled together; ``target`` is the one shown.
     ``select`` is the index along each further dimension, such as a level or a member; without one of the members, all
@@ -61,7 +64,8 @@ class Choice:
     target: str
     covariates: tuple[str, ...]
     block: int
-    first: int
+    period: timeline.Stretch
+    training: tuple[int, ...]
     archive: bool
     predictors: tuple[str, ...] = ()
     pair: tuple[str, ...] = ()
@@ -75,12 +79,35 @@ class Choice:
         """The files."""
         return Source(self.key, stations=self.stations or None, station_value=self.column)
 
+    @property
+    def problem(self) -> DownscalingSpec:
+        """Variables, cells and selection."""
+        block = (self.block, self.block)
+        return DownscalingSpec(self.target, self.covariates, block=block, withhold=0.0, select=dict(self.select))
+
+    @property
+    def settings(self) -> DownscaleSettings:
+        """The model."""
+        return DownscaleSettings(model="area_to_point_gp", warp=self.warp)
+
+    @property
+    def times(self) -> tuple[str, ...]:
+        """The downscaled times in the words of the library."""
+        return ("#{}/#{}".format(*self.period),)
+
+    @property
+    def training_times(self) -> tuple[str, ...]:
+        """The training period in the words of the library."""
+        return tuple(timeline.as_words(self.training))
+
 
 @dataclass(frozen=True, eq=False)
 class Shown:
     """A downscaled series, how it compares with the truth if that is known, and how the archive was read.
 
     Of all members of an ensemble, ``result`` is the prediction of a further one, and ``members`` are those of each.
+    ``climate`` is the archive's climatology of the pixels (T, P) and of the targets (T, M), None without an archive;
+    ``left`` are sentences on where the series leaves the training period, ``seconds`` how long all took.
     """
 
     result: PeriodResult
@@ -88,6 +115,9 @@ class Shown:
     notes: tuple[str, ...]
     training: int
     members: tuple[PeriodResult, ...] = ()
+    climate: tuple[np.ndarray, np.ndarray] | None = None
+    left: tuple[str, ...] = ()
+    seconds: float = 0.0
 
 
 @st.cache_resource(show_spinner="Opening the fields …", max_entries=4)
@@ -119,29 +149,24 @@ def choose() -> Choice:
     target = _target(fields, targets)
     block = _block(fields.grid.shape)
     labels = fields.check(target).extra[time_dimension(fields, target)]
-    last = len(labels) - 1
-    first = int(
-        widgets.slider(
-            "Times in the archive", 1, max(2, last), max(1, 3 * len(labels) // 4), key="p-first",
-            help="The first times of the file are the archive; all later ones are downscaled.",
+    archive = bool(
+        widgets.toggle(
+            "Use the archive", value=True, key="p-archive",
+            help="The archive is the fine truth of other times: climatology and covariance come from it. Off: only the "
+            "coarse values of the downscaled times are used.",
         )
     )  # fmt: skip
-    st.caption(f"Downscaled: {plain(labels[min(first, last)])} to {plain(labels[-1])}.")
-    archive = widgets.toggle(
-        "Use the archive", value=True, key="p-archive",
-        help="The archive is the fine truth of the earlier times: climatology and covariance come from it. Off: only "
-        "the coarse values of the downscaled times are used.",
-    )  # fmt: skip
+    period, training = timeline.choose(labels, max(1, _MOST_VALUES // fields.grid.area.size), archive)
     pair = _pair(fields, targets, target) if archive else ()
     others = [name for name in targets if name not in (target, *pair)] if archive else []
     covariates = tuple(guess.value for guess in static_covariates(fields, (*pair, target)[0]))
     predictors = _predictors(fields, others)
     select = _select(fields, (target, *pair, *predictors, *covariates), not (pair or predictors))
     stations = ("", "") if pair else choose_stations()
-    warp = AUTO if pair else _warp(bool(archive))
+    warp = AUTO if pair else _warp(archive)
     put_into_link(*(each for each in (key, stations[0]) if each.startswith(UPLOAD)))
     return Choice(
-        key, target, covariates, block, min(first, last), bool(archive), predictors, pair, select, *stations, warp
+        key, target, covariates, block, period, training, archive, predictors, pair, select, *stations, warp
     )  # fmt: skip
 
 
@@ -185,14 +210,14 @@ def _pair(fields: Fields, targets: list[str], target: str) -> tuple[str, ...]:
 
 def _warp(archive: bool) -> str:
     """The warp of the target: with an archive roots, from cells alone also those that the command has."""
-    warps = _WARPS if archive else _WARPS | _WARPS_OF_CELLS
+    warps = _WARPS if archive else _WARPS_OF_CELLS
     offer_only("p-warp", list(warps))
     return str(
         widgets.selectbox(
             "Warp of the target", list(warps), key="p-warp", format_func=warps.__getitem__,
-            help="The scale on which the target is modelled, so that rain or wind is never negative. Automatic: with "
-            "an archive roots are tried on left-out blocks of time for targets that cannot be negative; from cells "
-            "alone there is none.",
+            help="The scale on which the target is modelled, so that rain or wind is never negative. Chosen from the "
+            "archive: roots are tried on left-out blocks of time for targets that cannot be negative, and no others "
+            "have a warp.",
         )
     )  # fmt: skip
 
@@ -241,35 +266,42 @@ def series_title(choice: Choice) -> str:
     return find(choice.key).title if choice.key in _SERIES else ""
 
 
+def all_members(choice: Choice) -> str | None:
+    """The dimension of the members that are downscaled together; None for a single one."""
+    return member_dimension(fields_of(choice.key), choice.problem)
+
+
+def too_many(choice: Choice) -> str:
+    """A sentence if the chosen times are too many to be shown; "" otherwise."""
+    fields, members = fields_of(choice.key), all_members(choice)
+    count, pixels = choice.period[1] - choice.period[0] + 1, fields.grid.area.size
+    if count * pixels * (len(fields.check(choice.target).extra[members]) if members else 1) <= _MOST_VALUES:
+        return ""
+    return f"{count:,} times of {pixels:,} pixels are too many to be shown: choose fewer, or write them all to a file."
+
+
 def downscaled(choice: Choice) -> Shown:
-    """The chosen times downscaled. Raises ``InputError`` where they are too many for a page."""
+    """The chosen times downscaled."""
     return _downscaled(replace(choice, target=choice.pair[0]) if choice.pair else choice)[choice.target]
 
 
 @st.cache_resource(show_spinner="Downscaling all times …", max_entries=8)
 def _downscaled(choice: Choice) -> dict[str, Shown]:
     """The target, or each variable of a pair, downscaled; kept for all sessions."""
-    fields = fields_of(choice.key)
-    block = (choice.block, choice.block)
-    spec = DownscalingSpec(choice.target, choice.covariates, block=block, withhold=0.0, select=dict(choice.select))
-    labels = fields.check(choice.target).extra[time_dimension(fields, choice.target)]
-    members = member_dimension(fields, spec)
-    size = fields.grid.area.size * (len(labels) - choice.first)
-    size *= len(fields.check(choice.target).extra[members]) if members else 1
-    if size > _MOST_VALUES:
-        raise InputError(
-            f"{len(labels) - choice.first} times of {fields.grid.area.size:,} pixels are too many for a page: choose "
-            "fewer times, or use `deconditioning downscale --times` (docs/period.md)."
-        )
-    source, times = choice.source, [f"#{choice.first}/#{len(labels) - 1}"]
-    if members:
+    watch = Stopwatch()
+    result = _computed(choice)
+    return {name: replace(shown, seconds=watch.seconds()["wall"]) for name, shown in result.items()}
+
+
+def _computed(choice: Choice) -> dict[str, Shown]:
+    fields, source, spec, times = fields_of(choice.key), choice.source, choice.problem, list(choice.times)
+    settings, earlier = choice.settings, list(choice.training_times)
+    if all_members(choice):
         return {choice.target: _of_all_members(choice, source, spec, times)}
     series = read_series(source, spec, fields_of, times)
-    settings = DownscaleSettings(model="area_to_point_gp", warp=choice.warp)
     if not choice.archive:
         return {choice.target: _shown(downscale_series(series, settings), None)}
     predictors = read_predictors(source, spec, fields_of, times, choice.predictors, series)
-    earlier = [f"#0/#{choice.first - 1}"]
     training = read_training(series, fields, earlier, predictors)
     if not choice.pair:
         return {choice.target: _shown(downscale_with_archive(series, training, settings), training)}
@@ -285,9 +317,8 @@ def _of_all_members(choice: Choice, source: Source, spec: DownscalingSpec, times
     assert ensemble is not None
     training = None
     if choice.archive:
-        training = read_training(ensemble.pooled, fields_of(choice.key), [f"#0/#{choice.first - 1}"])
-    settings = DownscaleSettings(model="area_to_point_gp", warp=choice.warp)
-    result = downscale_ensemble(ensemble, settings, training=training)
+        training = read_training(ensemble.pooled, fields_of(choice.key), list(choice.training_times))
+    result = downscale_ensemble(ensemble, choice.settings, training=training)
     shown = _shown(further_member(ensemble, result), training)
     return replace(shown, members=result.members)
 
@@ -295,21 +326,8 @@ def _of_all_members(choice: Choice, source: Source, spec: DownscalingSpec, times
 def _shown(result: PeriodResult, training: Training | None) -> Shown:
     """A result with its scores, and what is told of its training period."""
     verified = None if result.series.fine is None else verify(verified_result(result, result.spec.model.name))
-    return Shown(result, verified, *((training.notes, len(training)) if training else ((), 0)))
-
-
-def threshold(choice: Choice, shown: Shown, key: str) -> float:
-    """A value of the target to exceed, at first one that a tenth of all values exceeds."""
-    low, usual, high = _usual_values(choice, shown)
-    step = float(f"{(high - low) / 100:.0e}") or 1.0
-    low, usual, high = (round(value / step) * step for value in (low, usual, max(high, low + step)))
-    units = shown.result.series.problem.units
-    value = widgets.slider(f"Threshold ({plain(units)})" if units else "Threshold", low, high, usual, step, key=key)
-    return float(f"{value:.6g}")  # without the digits that steps leave behind
-
-
-@st.cache_data(show_spinner=False, max_entries=32)
-def _usual_values(choice: Choice, _shown: Shown) -> tuple[float, float, float]:
-    """The 1 %, 90 % and 99 % quantiles of all predicted values."""
-    low, usual, high = (float(v) for v in np.nanpercentile(_shown.result.means, [1, 90, 99]))
-    return low, usual, high
+    if training is None:
+        return Shown(result, verified, (), 0)
+    series = result.series
+    about = climatologies(training, series.dates), left_behind(training, series)
+    return Shown(result, verified, training.notes, len(training), (), *about)

@@ -11,7 +11,7 @@ from deconditioning.period.scores import verified_result
 from deconditioning.period.statistics import period_draws
 from deconditioning.verification.drawn import DrawnScores, drawn_scores
 from deconditioning.verification.report import Verification
-from deconditioning.verification.series import BILINEAR
+from deconditioning.verification.series import BILINEAR, Verified
 from deconditioning.wording import number
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import plain
@@ -19,8 +19,8 @@ from pages.kit.layout.theme import is_dark
 from pages.period.controls import Choice, Shown
 from pages.period.words import names_of
 
-#: Joint draws whose spectrum and quantiles are shown.
-_DRAWS = 5
+#: Joint draws that are verified.
+DRAWS = 5
 #: What draws are called in pictures.
 _KEY = "draws"
 #: Rows of the table of quantiles that the caption has: about 1 % and 99 %.
@@ -30,15 +30,19 @@ _TAILS = (0.01, 0.99)
 @st.cache_data(show_spinner="Drawing possible series …", max_entries=8)
 def _drawn(choice: Choice, _shown: Shown) -> DrawnScores | None:
     """Scores of a few joint draws; None where errors cannot be drawn."""
-    result = _shown.result
-    if result.residuals is None:
+    if _shown.result.residuals is None:
         return None
-    problem = result.series.problem
-    rows = [draw for draw, _ in period_draws(result, _DRAWS, problem.spec.seed)]
-    own = verified_result(result, conserving=False)
-    alone = dict(list(own.forecasts.items())[:1])
-    fields = replace(own, forecasts=alone, draws=lambda time: np.stack([problem.on_grid(each[time]) for each in rows]))
-    return drawn_scores(fields)
+    own = verified_result(_shown.result, conserving=False)
+    return drawn_scores(with_draws(_shown, replace(own, forecasts=dict(list(own.forecasts.items())[:1]))))
+
+
+def with_draws(shown: Shown, fields: Verified) -> Verified:
+    """The same predictions beside a few joint draws, if errors can be drawn."""
+    result, problem = shown.result, shown.result.series.problem
+    if result.residuals is None:
+        return fields
+    rows = [draw for draw, _ in period_draws(result, DRAWS, problem.spec.seed)]
+    return replace(fields, draws=lambda time: np.stack([problem.on_grid(each[time]) for each in rows]))
 
 
 def show_power(choice: Choice, shown: Shown, verification: Verification) -> None:
@@ -54,7 +58,7 @@ def show_power(choice: Choice, shown: Shown, verification: Verification) -> None
         "bilinear": verification.scores[BILINEAR].pooled["ralsd"],
     }
     if drawn is not None and drawn.power is not None:
-        power["draws"], distances[f"{_DRAWS} draws"] = drawn.power[:, 2], drawn.pooled["ralsd"]
+        power["draws"], distances[f"{DRAWS} draws"] = drawn.power[:, 2], drawn.pooled["ralsd"]
     units = plain(shown.result.series.problem.units)
     figure = power_spectra(own[:, 0], power, units=units, length="pixel", height=320, dark=is_dark())
     plotly_live(figure, "p-power")
@@ -69,7 +73,7 @@ def show_quantiles(choice: Choice, shown: Shown, verification: Verification) -> 
     """Quantiles of all values against those of the truth."""
     model, drawn = next(iter(verification.scores)), _drawn(choice, shown)
     tables = {name: verification.scores[name].quantiles for name in (model, BILINEAR)}
-    names = names_of(verification.scores) | {_KEY: f"{_DRAWS} draws"}
+    names = names_of(verification.scores) | {_KEY: f"{DRAWS} draws"}
     if drawn is not None:
         tables[_KEY] = drawn.quantiles
     units = plain(shown.result.series.problem.units)

@@ -1,19 +1,19 @@
 """A Hovmöller diagram: the field against time and longitude or latitude."""
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
-from deconditioning.figures.colours import Colours
-from deconditioning.figures.map_panel import MapScale
+from deconditioning.fields.grids.place import latitude_words, longitude_words
 from deconditioning.figures.studies.period import hovmoeller
 from deconditioning.period.correlation import days_of
 from deconditioning.period.series import Series
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
-from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
 from pages.period.controls import Choice, Shown
-from pages.period.maps import field_limits
+from pages.period.departures import Departure, current, fields_at
 from pages.period.place import name_of, time_axis
 
 _ALONG = {"longitude": 1, "latitude": 0}
@@ -31,47 +31,40 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
         line = widgets.segmented_control("Over the other coordinate", [_MEAN, _LINE], default=_MEAN, key="p-line")
     along = along or "longitude"
     series = shown.result.series
-    difference = bool(st.session_state.get("p-difference", False))
     at = place[1 - _ALONG[along]] if line == _LINE else None
-    panels = _sections(choice, shown, _ALONG[along], at)
-    if difference:
-        panels = {name: values - np.nanmean(values, axis=0) for name, values in panels.items()}
-    colours: Colours = "diverging" if difference else "sequential"
-    scale = MapScale("", series.problem.units, colours, *field_limits(panels, difference))
+    departure = current()
+    panels = _sections(choice, shown, departure, _ALONG[along], at)
+    scale = departure.scale(series.problem.long_name, series.problem.units, panels)
     grid = series.problem.grid
     across, native = (grid.x, grid.x_name) if along == "longitude" else (grid.y, grid.y_name)
     down, ticks = time_axis(series)
-    labels = (f"{along} (°)" if grid.kind == "latlon" else native, down)
+    spelt = {"longitude": longitude_words, "latitude": latitude_words}[along]
+    words = partial(spelt, digits=None) if grid.kind == "latlon" else None
+    labels = (along if words else native, down)
     named = {_SHORT[name]: values for name, values in panels.items()}
-    figure = hovmoeller(named, across, days_of(series.dates), scale, labels=labels, ticks=ticks, dark=is_dark())
+    figure = hovmoeller(named, across, days_of(series.dates), scale, labels=labels, ticks=ticks, words=words,
+                        dark=is_dark())  # fmt: skip
     plotly_live(figure, "p-hovmoeller")
     where = f"on the line through {name_of(series, place)}" if line == _LINE else "averaged over the other coordinate"
     st.caption(
         f"Each row is one time, {where}. Stationary features are vertical, moving ones are slanted; the daily or "
-        f"annual cycle shows as horizontal bands. Units: {plain(series.problem.units)}."
+        "annual cycle shows as horizontal bands."
     )
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
-def _sections(choice: Choice, _shown: Shown, axis: int, at: int | None) -> dict[str, np.ndarray]:
+def _sections(choice: Choice, _shown: Shown, departure: Departure, axis: int, at: int | None) -> dict[str, np.ndarray]:
     """(T, n) coarse values, mean and truth along an axis of the grid, at one place of the other or averaged over it."""
-    result, series = _shown.result, _shown.result.series
-    cells = series.problem.cell
-    rows: dict[str, list[np.ndarray]] = {"coarse": [], "mean": [], "truth": []}
-    for time in range(len(series)):
-        coarse = np.where(cells >= 0, series.coarse[time][cells], np.nan)
-        fields = {"coarse": coarse, "mean": result.means[time]}
-        if series.fine is not None:
-            fields["truth"] = series.fine(time)
-        for name, field in fields.items():
-            rows[name].append(_section(series, field, axis, at))
-    return {name: np.stack(values) for name, values in rows.items() if values}
+    series = _shown.result.series
+    fields = departure.of(_shown, fields_at(_shown, range(len(series))), range(len(series)))
+    return {name: _section(series, values, axis, at) for name, values in fields.items()}
 
 
-def _section(series: Series, field: np.ndarray, axis: int, at: int | None) -> np.ndarray:
+def _section(series: Series, fields: np.ndarray, axis: int, at: int | None) -> np.ndarray:
+    across = 2 - axis
     if at is not None:
-        return np.take(field, at, axis=1 - axis)
-    weight = np.where(np.isfinite(field), series.problem.grid.area, 0.0)
-    mass = weight.sum(1 - axis)
-    total = np.where(weight > 0, field * weight, 0.0).sum(1 - axis)
+        return np.take(fields, at, axis=across)
+    weight = np.where(np.isfinite(fields), series.problem.grid.area, 0.0)
+    mass = weight.sum(across)
+    total = np.where(weight > 0, fields * weight, 0.0).sum(across)
     return np.divide(total, mass, where=mass > 0, out=np.full(mass.shape, np.nan))

@@ -1,7 +1,6 @@
 """Coarse values, mean, sd and truth in step, played in the browser; a click chooses the place that is looked at."""
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,8 +8,6 @@ import streamlit as st
 
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.grids.place import latitude_words, longitude_words
-from deconditioning.fields.problem.baselines import constant
-from deconditioning.figures.colours import Colours
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
 from deconditioning.figures.studies.period import Sheet, maps_in_step, sheet_of
@@ -22,10 +19,12 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.chart.prepared import prepare
 from pages.kit.controls import widgets
 from pages.kit.controls.program_values import set_on_next_run
-from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
 from pages.kit.record import record_figure
+from pages.period import departures
 from pages.period.controls import Choice, Shown
+from pages.period.departures import Departure, fields_at
+from pages.period.scales import short
 
 #: The book of the fields, whose clock the sd goes by, and its maps' titles.
 _FIELDS, TITLES = (
@@ -39,7 +38,9 @@ _MOST_VALUES = 4_000_000
 
 @dataclass(frozen=True)
 class _Books:
-    """The books of the fields and of their sd, which maps they hold, and which times; the first page of both."""
+    """The books of the fields and of their sd, which maps they hold, and which times; the first page of both; whether
+    values are missing.
+    """
 
     fields: dict[str, Any]
     sd: dict[str, Any]
@@ -48,16 +49,14 @@ class _Books:
     times: tuple[str, ...]
     step: int
     first: tuple[Panel, ...]
+    missing: bool
 
 
 def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     """The books: fields on one scale, and the sd on its own."""
-    left, right = st.columns(2)
+    left, right = st.columns([2, 1], vertical_alignment="bottom")
     with left:
-        difference = widgets.toggle(
-            "Anomaly", value=False, key="p-difference",
-            help="Each map minus its own mean over the period: shows changes in time instead of the mean pattern.",
-        )  # fmt: skip
+        departure = departures.choose(shown)
     drawn = False
     if shown.result.residuals is not None:
         with right:
@@ -66,7 +65,7 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
                 help="One joint draw in space and time beside the mean: a field as rough as the truth, whose errors "
                 "last as long as they do. None of its details is certain.",
             )  # fmt: skip
-    books = _books(choice, shown, bool(difference), bool(drawn))
+    books = _books(choice, shown, departure, bool(drawn))
     sheet = books.sheet
     with st.container(key="lab-books-period"):  # a map of the sd is as wide as one of the fields, and as far away
         left, _, right = st.columns([sheet.shape[1], sheet.gap, sheet.width], gap=None)
@@ -81,8 +80,7 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     skipped = f" Every {books.step}th of {len(series)} times is shown." if books.step > 1 else ""
     st.caption(
         f"{_extent(series.problem.grid, choice.block)}Click on a map to see the time series there. The space bar "
-        f"plays and pauses, the arrow keys step. Units: {plain(series.problem.units) or 'as given'}; grey: missing."
-        f"{skipped}"
+        f"plays and pauses, the arrow keys step.{' Grey: missing.' if books.missing else ''}{skipped}"
     )
 
 
@@ -105,33 +103,29 @@ def _extent(grid: Grid, block: int) -> str:
 
 
 @st.cache_data(show_spinner=False, max_entries=8)
-def _books(choice: Choice, _shown: Shown, difference: bool, drawn: bool) -> _Books:
+def _books(choice: Choice, _shown: Shown, departure: Departure, drawn: bool) -> _Books:
     series, result = _shown.result.series, _shown.result
     step = max(1, -(-3 * len(series) * series.problem.grid.area.size // _MOST_VALUES))
     times = list(range(0, len(series), step))
-    frames = {"coarse": _coarse(series, times), "mean": result.means[times]}
+    frames = fields_at(_shown, times)
     if drawn:
         (draw, _), *_ = period_draws(result, 1, series.problem.spec.seed)
         frames["drawn"] = np.stack([series.problem.on_grid(draw[time]) for time in times])
-    if series.fine is not None:
-        frames["truth"] = np.stack([series.fine(time) for time in times])
-    if difference:
-        frames = {name: values - np.nanmean(values, axis=0) for name, values in frames.items()}
+    frames = {name: frames[name] for name in TITLES if name in frames}  # in the order of the titles
+    frames = departure.of(_shown, frames, times)
     sd = 2 * np.stack([result.sd(time) for time in times])
-    low, high = field_limits(frames, difference)
-    colours: Colours = "diverging" if difference else "sequential"
-    scale = MapScale("", series.problem.units, colours, low, high)
-    wide = MapScale("", series.problem.units, "uncertainty", 0.0, short(float(np.nanpercentile(sd, 99))))
-    grid, when, quantity = series.problem.grid, series.labels[0], series.problem.long_name
-    named = replace(scale, name=f"{quantity}, anomaly" if difference else quantity)
-    first = [Panel(name, f"{TITLES[name]}, {when}", values[0], grid, named) for name, values in frames.items()]
+    grid, when, quantity, units = series.problem.grid, series.labels[0], series.problem.long_name, series.problem.units
+    scale = departure.scale(quantity, units, frames)
+    wide = MapScale(f"2 sd of {quantity}", units, "uncertainty", 0.0, short(float(np.nanpercentile(sd, 99))))
+    first = [Panel(name, f"{TITLES[name]}, {when}", values[0], grid, scale) for name, values in frames.items()]
     measured = series.problem.stations
     stations = None if measured is None else (measured.measured.latitude, measured.measured.longitude)
-    first.append(Panel("sd", f"{_SD}, {when}", sd[0], grid, replace(wide, name=f"2 sd of {quantity}")))
+    first.append(Panel("sd", f"{_SD}, {when}", sd[0], grid, wide))
     return _Books(
         maps_in_step({TITLES[name]: values for name, values in frames.items()}, grid, scale, len(frames), stations),
         maps_in_step({_SD: sd}, grid, wide, 1, stations), tuple(frames),
         sheet_of(frames, len(frames)), tuple(_clock(series, time) for time in times), step, tuple(first),
+        not all(np.isfinite(values).all() for values in frames.values()),
     )  # fmt: skip
 
 
@@ -152,20 +146,6 @@ def one_map(panel: Panel, group: str) -> None:
     plotly_live(field_map(panel, dark=is_dark(), height=380), key, group=group, on_click=chosen)
 
 
-def field_limits(fields: dict[str, np.ndarray], difference: bool) -> tuple[float, float]:
-    """Ends of a colour scale that all fields share, symmetric for differences."""
-    every = np.concatenate([values.ravel() for values in fields.values()])
-    low, high = (float(v) for v in np.nanpercentile(every, [0.1, 99.9]))
-    low, high = (-max(-low, high), max(-low, high)) if difference else (low, high)
-    return short(low, high), short(high, low)
-
-
-def short(value: float, other: float = 0.0) -> float:
-    """An end of a colour scale, with two digits of the distance to its other end."""
-    difference = abs(value - other)
-    return round(value, 1 - math.floor(math.log10(difference))) if difference > 0 else value
-
-
 def _book(book: dict[str, Any], key: str, books: _Books, sheet: Sheet, alt: str, place: tuple[int, int]) -> None:
     def chosen(x: float, y: float) -> None:
         pixel = sheet.pixel_at(x, y)
@@ -176,8 +156,3 @@ def _book(book: dict[str, Any], key: str, books: _Books, sheet: Sheet, alt: str,
         book, key, names=books.times, alt=alt, frame="Time", marks=sheet.marks(*place), on_click=chosen,
         follows="" if key == _FIELDS else _FIELDS, playing=False,
     )  # fmt: skip
-
-
-def _coarse(series: Series, times: list[int]) -> np.ndarray:
-    """(t, H, W) the coarse value of every pixel's own cell."""
-    return np.stack([constant(series.at(time)) for time in times])

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.kit.controls import widgets
 from pages.kit.layout.page_layout import explain, notes, page_header, refusals
-from pages.period import controls, hovmoeller, maps, place, stations, statistics, verification, words
+from pages.period import controls, hovmoeller, maps, place, stations, statistics, verification, words, writing
 from pages.period.presets import PRESETS
 
 VIEWS = {"Hovmöller diagram": hovmoeller.show, "Period statistics": statistics.show, "Verification": verification.show}
@@ -21,6 +21,10 @@ def body() -> None:
     """Controls in the sidebar; the maps in step, the series at a place, and what a period is for."""
     with st.sidebar:
         choice = controls.choose()
+    if words_of_size := controls.too_many(choice):
+        st.info(words_of_size)
+        writing.show(choice, None)
+        return
     shown = controls.downscaled(choice)
     words.sentence(shown, controls.series_title(choice))
     books = st.container()
@@ -32,6 +36,7 @@ def body() -> None:
     place.show(shown, at)
     view = widgets.segmented_control("View", list(VIEWS), default="Hovmöller diagram", key="p-view")
     VIEWS[view or "Hovmöller diagram"](choice, shown, at)
+    writing.show(choice, shown.seconds)
     explain(
         "All times share one model, so each further map is quick. With an archive, its climatology is subtracted and "
         "its covariance is mixed with that of the kernel.",

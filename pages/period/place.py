@@ -81,9 +81,10 @@ def show(shown: Shown, place: tuple[int, int]) -> None:
     if series.fine is not None:
         lines["truth"] = np.array([series.fine(time)[place] for time in range(len(series))])
     across, ticks = time_axis(series)
+    quantity = ", ".join(filter(None, (series.problem.long_name, series.problem.units)))
     figure = function_plot(
         days_of(series.dates), mean, sd, lines, title=f"Time series at {name_of(series, place)}",
-        model=result.spec.model.name, band=(low, high), name=name, labels=(across, series.problem.units),
+        model=result.spec.model.name, band=(low, high), name=name, labels=(across, quantity),
         names={"coarse": "coarse value", "truth": "truth"}, height=300, dark=is_dark(),
     )  # fmt: skip
     figure["layout"]["xaxis"] |= ticks
@@ -92,15 +93,14 @@ def show(shown: Shown, place: tuple[int, int]) -> None:
     if shown.members:
         st.caption(
             f"Thin lines: the means of the {len(shown.members)} members. Mean and band, like the maps, are those of a "
-            f"further member. The coarse value is the mean over the members. Units: {plain(series.problem.units)}."
+            f"further member. The coarse value is the mean over the members."
         )
     if "truth" in lines:
         inside = float(np.mean((low <= lines["truth"]) & (lines["truth"] <= high)))
         verdict = _verdict(inside, lines["truth"], mean, series.problem.units)
         st.caption(
             f"The ring on the maps marks this place. The band contains the truth at {100 * inside:.0f} % of the "
-            f"times{_over_all(shown)}{verdict}. The coarse value is the mean of the cell around it. "
-            f"Units: {plain(series.problem.units)}."
+            f"times{_over_all(shown)}{verdict}. The coarse value is the mean of the cell around it."
         )
 
 

@@ -9,8 +9,9 @@ def _small_cells(controls: Controls) -> dict[str, object]:
 
 
 def _short_archive(controls: Controls) -> dict[str, object]:
-    """A sixth of the times that the archive has at first."""
-    return {key: max(1, controls[key].default // 6) for key in ("p-first",) if key in controls}
+    """The first sixth of the training period that there is at first."""
+    key = "p-training"
+    return {key: (0, max(0, (controls[key].default[1] + 1) // 6 - 1))} if key in controls else {}
 
 
 #: The file and what is looked at stay as they are.
@@ -34,11 +35,11 @@ PRESETS = keeping(
         "Coarse values alone: the errors grow, and the intervals with them.",
         lambda controls: {"p-archive": False},
     ),
-    Preset("A short archive", "A sixth of the earlier times: climatology and covariance are rougher.", _short_archive),
+    Preset("A short archive", "A sixth of its times: climatology and covariance are rougher.", _short_archive),
     Preset("Small cells", "Cells of 2 × 2 pixels: interpolation is nearly as good.", _small_cells),
     Preset(
         "What moves",
         "Each map minus its own mean over the period: the weather without the mean pattern.",
-        lambda controls: {"p-difference": True},
+        lambda controls: {"p-maps": "minus period mean"},
     ),
 )

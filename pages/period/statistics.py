@@ -15,9 +15,11 @@ from deconditioning.period.statistics import (
 from deconditioning.wording import number
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import plain
-from pages.period.controls import Choice, Shown, threshold
-from pages.period.maps import field_limits, one_map, short
+from pages.period.controls import Choice, Shown
+from pages.period.maps import one_map
 from pages.period.place import name_of
+from pages.period.scales import field_limits, short
+from pages.period.threshold import threshold
 
 _ABOVE = "times above a threshold"
 _WORDS = {"mean": "mean", "maximum": "max", "minimum": "min", _ABOVE: "above"}
@@ -40,7 +42,7 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     else:
         (statistic,) = period_statistics(shown.result, [word], draws=draws[0])
     units = statistic.statistic.units if name != _ABOVE else "times"
-    _maps(shown, statistic, units)
+    _maps(shown, statistic, _quantity(shown, name, word), units)
     st.markdown(_at(shown, statistic, place, units))
     st.caption(_about(statistic, len(draws[0]), len(shown.members)))
 
@@ -65,16 +67,23 @@ def _members(shown: Shown) -> tuple[PeriodResult, ...]:
     return shown.members or (shown.result,)
 
 
-def _maps(shown: Shown, statistic: PeriodStatistic, units: str) -> None:
+def _quantity(shown: Shown, name: str, word: str) -> str:
+    """What the maps show, such as "maximum of temperature at 2 m"."""
+    problem = shown.result.series.problem
+    what = problem.long_name
+    return f"times {what} is above {word.partition('=')[2]} {problem.units}" if name == _ABOVE else f"{name} of {what}"
+
+
+def _maps(shown: Shown, statistic: PeriodStatistic, quantity: str, units: str) -> None:
     """The statistic, the truth on the same scale, and the width of the interval."""
     grid = shown.result.series.problem.grid
     fields = {"Expected": statistic.mean[0]} | ({} if statistic.truth is None else {"Truth": statistic.truth[0]})
     low, high = field_limits(fields, difference=False)
-    scale = MapScale("", units, "sequential", low, high if high > low else low + 1)
+    scale = MapScale(quantity, units, "sequential", low, high if high > low else low + 1)
     width = statistic.high[0] - statistic.low[0]
     most = short(float(np.nanpercentile(width, 99)))
     panels = [Panel(title.lower(), title, field, grid, scale) for title, field in fields.items()]
-    wide = MapScale("", units, "uncertainty", 0.0, most if most > 0 else 1.0)
+    wide = MapScale("width of the interval", units, "uncertainty", 0.0, most if most > 0 else 1.0)
     panels.append(Panel("width", "Width of the 90 % interval", width, grid, wide))
     for column, panel in zip(st.columns(len(panels)), panels, strict=True):
         with column:

@@ -26,10 +26,13 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
-from pages.period.controls import Choice, Shown, threshold
+from pages.period import displaced
+from pages.period.controls import Choice, Shown
 from pages.period.distribution import show_power, show_quantiles
-from pages.period.maps import one_map, short
+from pages.period.maps import one_map
 from pages.period.place import time_axis
+from pages.period.scales import short
+from pages.period.threshold import threshold
 from pages.period.words import names_of, table
 
 #: Methods that stand in the table and beside the skill, but not as lines of their own.
@@ -71,9 +74,10 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
         show_quantiles(choice, shown, verification)
     left, right = st.columns(2)
     with left:
-        _event(choice, shown)
+        limit = _event(choice, shown)
     with right:
         _region(shown, verification)
+    displaced.show(choice, shown, limit, _NOT_DRAWN[1:])
 
 
 def _skill(verification: Verification) -> None:
@@ -166,7 +170,8 @@ def _events(choice: Choice, _shown: Shown, limit: float) -> dict[str, Event]:
     return {name: each[0] for name, each in events(replace(result, forecasts=some), [limit]).items()}
 
 
-def _event(choice: Choice, shown: Shown) -> None:
+def _event(choice: Choice, shown: Shown) -> float:
+    """The reliability of an event; the threshold that was chosen."""
     limit = threshold(choice, shown, "p-event")
     events, model = _events(choice, shown, limit), shown.result.spec.model.name
     names = names_of(events)
@@ -177,6 +182,7 @@ def _event(choice: Choice, shown: Shown) -> None:
         "Does an event with a predicted probability of 70 % occur in 70 % of the cases? On the diagonal it does; "
         f"larger dots are more frequent. Brier skill (1 is best, 0 is the mean frequency): {plain(brier) or 'none'}."
     )
+    return limit
 
 
 def _region(shown: Shown, verification: Verification) -> None:
@@ -194,7 +200,8 @@ def _region(shown: Shown, verification: Verification) -> None:
         values, title, units = 100 * scores.maps[name], "Times inside the 95 % interval", "%"
     else:
         values, title = scores.maps[name], {"rmse": "RMSE", "bias": "Bias, prediction − truth"}[name]
-    one_map(Panel("region", title, values, series.problem.grid, _scale(name, values, units)), "p-region")
+    scale = _scale(name, values, title if units == "%" else f"{title}, {series.problem.long_name}", units)
+    one_map(Panel("region", title, values, series.problem.grid, scale), "p-region")
     st.caption("Scores of each pixel over all times. The map is unreliable where its error is dark.")
 
 
@@ -202,8 +209,8 @@ def _short(reference: str) -> str:
     return "BCSD" if reference == DELTA else "bilinear"
 
 
-def _scale(name: str, values: np.ndarray, units: str) -> MapScale:
+def _scale(name: str, values: np.ndarray, words: str, units: str) -> MapScale:
     limit = short(float(np.nanpercentile(np.abs(values), 98))) or 1.0
     colours: Colours = "diverging" if name in ("bias", "skill") else "uncertainty" if name == "rmse" else "sequential"
     low, high = (-limit, limit) if colours == "diverging" else (0.0, limit) if name == "rmse" else (50.0, 100.0)
-    return MapScale("", units, colours, low, high)
+    return MapScale(words, units, colours, low, high)

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 import streamlit as st
 
 from deconditioning.figures.colours import MODEL_NAMES
+from deconditioning.period.archive.peers.fitted import ANALOGS, DELTA, EOFS, QUANTILES, RIDGE
 from deconditioning.verification.report import Verification
-from deconditioning.verification.series import BILINEAR
+from deconditioning.verification.series import BILINEAR, CONSERVING
 from deconditioning.wording import number
 from pages.kit.layout.escaping import MISSING, plain
 from pages.kit.layout.page_layout import lead, warnings
@@ -18,7 +19,7 @@ def sentence(shown: Shown, region: str) -> None:
     """Which quantity of which ``region`` ("" where no name is known), how many times, how good; the warnings."""
     series, result = shown.result.series, shown.result
     cells, pixels = int(series.problem.observed.sum()), series.problem.grid.area.size
-    known = f"The archive contains {shown.training} earlier times." if shown.training else "No fine field is known."
+    known = f"The archive contains {shown.training} other times." if shown.training else "No fine field is known."
     times = f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}" if len(series) > 1 else series.labels[0]
     at = "at each, " if len(series) > 1 else ""
     what = ", ".join(filter(None, (_capital(plain(series.problem.long_name)), region)))
@@ -28,7 +29,7 @@ def sentence(shown: Shown, region: str) -> None:
     for sentence in ("order", "warp", "linked"):
         if sentence in result.diagnostics:
             st.caption(plain(result.diagnostics[sentence]))
-    warnings(result.warnings)
+    warnings((*result.warnings, *shown.left))
     if shown.verification is not None:
         _record(shown.verification, series.problem.units)
 
@@ -37,14 +38,16 @@ def covariance(shown: Shown) -> None:
     """What the prior covariance of a period with an archive is made of; of a pair, that of each part."""
     if shown.training:
         parts = "; ".join(map(_of_mixture, shown.result.diagnostics["mixture"].split("; ")))
-        st.caption(f"Prior covariance: {parts}; the rest is from the kernel.")
+        st.caption(f"Prior covariance: {parts}.")
 
 
 def _of_mixture(words: str) -> str:
     """A mixture in words, behind the name of its part if it has one."""
     name, colon, mixture = words.rpartition(": ")
-    share, tapered = mixture.split(" archive", 1)
-    return f"{name}{colon}{number(100 * float(share))} % from the archive{tapered}"
+    share, more = mixture.split(" archive", 1)
+    archive, more = 100 * float(share), more.replace("tapered over", "fading out over")
+    rest = f"{',' if more else ''} and {number(100 - archive)} % from the kernel" if archive < 100 else ""
+    return f"{name}{colon}{number(archive)} % from the archive{more}{rest}"
 
 
 def licence(shown: Shown) -> None:
@@ -63,13 +66,27 @@ def _how_good(shown: Shown) -> str:
     scores, units = shown.verification.scores, plain(shown.result.series.problem.units)
     (own, mine), *others = ((name, number(each.pooled["rmse"], 2)) for name, each in scores.items())
     pooled, errors = scores[own].pooled, dict(others)
-    named = names_of(scores)
     best = min(errors, key=lambda name: scores[name].pooled["rmse"])
-    compared = [f"bilinear interpolation {errors[BILINEAR]} {units}"]
+    compared = f"bilinear interpolation has {errors[BILINEAR]} {units}"
     if best != BILINEAR:
-        compared.append(f"the best other method, {named[best]}, {errors[best]} {units}")
+        compared += f", the best other method {errors[best]} {units} ({_in_full(best)})"
     inside = f"{100 * pooled['coverage95']:.0f} %"
-    return f" RMSE **{mine} {units}** ({'; '.join(compared)}). The 95 % intervals contain **{inside}** of the truth."
+    return f" RMSE **{mine} {units}**; {compared}. The 95 % intervals contain **{inside}** of the truth."
+
+
+#: Other methods in words; those that are missing have a name that says it.
+_IN_FULL = {
+    CONSERVING: "bilinear interpolation that keeps the cell means",
+    DELTA: "the archive's climatology plus the coarse anomaly, BCSD",
+    RIDGE: "ridge regression on all cells beside the climatology",
+    QUANTILES: "quantile mapping of each pixel",
+    ANALOGS: "similar times of the archive, analogs",
+    EOFS: "regression of the leading patterns, EOFs",
+}
+
+
+def _in_full(method: str) -> str:
+    return _IN_FULL.get(method, method)
 
 
 #: What the page calls the series that it made.

@@ -49,7 +49,8 @@ $s_i$ is the sd of a time and $\rho$ the correlation of errors in time, from lef
         f"{number(hours)} hours."
     )
     return Shown(tuple(figures), text, 100 * requested, lesson, good, bad, equation, "Thiébaux and Zwiers 1984",
-                 Link("period", "This series, with its maps", {"p-first": str(ARCHIVE)}))  # fmt: skip
+                 Link("period", "This series, with its maps", {"p-period": [f"{ARCHIVE}", f"{ARCHIVE + USED - 1}"]}),
+                 )  # fmt: skip
 
 
 def _at_the_place(result: Lasting, count: int, answered: bool, dark: bool) -> Figure:

@@ -53,7 +53,7 @@ class Link:
 
     folder: str
     label: str
-    query: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str | list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from tests.pages.visitor_files import downscaled
 
 pytestmark = pytest.mark.usefixtures("own_caches", "runs_folder")
 TIMES, WARMER = 30, (0.0, 3.0, 7.0)
-LATER = {"p-data": "members.nc", "p-first": "26", "p-view": "Period statistics"}
+LATER = {"p-data": "members.nc", "p-period": ["26", "29"], "p-view": "Period statistics"}
 
 
 def of(dim: str, **attributes: str) -> xr.Dataset:

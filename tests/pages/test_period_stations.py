@@ -21,7 +21,7 @@ from tests.pages.test_period import captions
 
 pytestmark = pytest.mark.usefixtures("own_caches", "runs_folder")
 TIMES, FIRST = 40, 34
-BEGIN = {"p-data": "made.nc", "p-first": str(FIRST), "p-block": "4"}
+BEGIN = {"p-data": "made.nc", "p-period": [str(FIRST), str(TIMES - 1)], "p-block": "4"}
 
 
 @pytest.fixture
@@ -67,7 +67,8 @@ def test_the_page_has_the_series_and_the_offset_of_the_command(table: Path, arch
 def test_all_members_have_offsets_of_their_own(table: Path) -> None:
     keep_upload(netcdf(of("realization")), "members.nc")
     page = session(
-        "period", **{"p-data": "members.nc", "p-first": "26", "p-dim-realization": "All members", "p-archive": "false"}
+        "period",
+        **{"p-data": "members.nc", "p-period": ["26", "29"], "p-dim-realization": "All members", "p-archive": "false"},
     )
     assert not page.exception and not page.error
     later = table_of(made_dataset(30).isel(time=slice(26, 30)), table.parent / "later.csv", 10)
@@ -79,7 +80,7 @@ def test_all_members_have_offsets_of_their_own(table: Path) -> None:
 
 
 def test_stations_of_other_dates_are_refused_with_a_sentence(table: Path) -> None:
-    page = session("period", **(BEGIN | {"p-first": str(FIRST)}), **{"p-stations": "stations.csv"})
+    page = session("period", **(BEGIN | {"p-period": [str(FIRST), str(TIMES - 1)]}), **{"p-stations": "stations.csv"})
     assert not page.exception and page.selectbox(key="p-stations").value.startswith("upload:")
     rows = pd.read_csv(table)
     rows.assign(date=pd.to_datetime(rows["date"]) + pd.Timedelta("3650D")).to_csv(

@@ -13,6 +13,7 @@ TASKS: dict[str, str] = {
     "sweep": "deconditioning.downscaling.sweep:sweep_task",
     "sweep-study": "deconditioning.studies.sweeping:study_task",
     "predict-store": "deconditioning.downscaling.stores.predict_store:predict_store_task",
+    "write-period": "deconditioning.period.tasks.write:write_period_task",
     "swiss-roll": "deconditioning.studies.picture_tasks:roll_task",
     "one-dimension": "deconditioning.studies.picture_tasks:line_task",
     "sparse-representation": "deconditioning.studies.picture_tasks:sparse_task",

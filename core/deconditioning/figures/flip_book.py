@@ -33,9 +33,17 @@ def flip_book(frames: np.ndarray, grid: Grid, scale: MapScale, *, stride: int = 
         raise InputError(f"`frames` has shape {frames.shape}, but the grid needs (N, {rows}, {columns}).")
     return {
         "frames": base64.b64encode(coded(frames[:, ::-1], scale.low, scale.high).tobytes()).decode("ascii"),
-        "count": len(frames), "rows": rows, "columns": columns, "low": scale.low, "high": scale.high,
-        "label": scale.label, "colours": [*_MISSING_RGB, *colour_table(scale)], **outline(grid),
+        "count": len(frames), "rows": rows, "columns": columns, **ends_and_ticks(scale, frames),
+        "colours": [*_MISSING_RGB, *colour_table(scale)], **outline(grid),
     }  # fmt: skip
+
+
+def ends_and_ticks(scale: MapScale, values: np.ndarray) -> dict[str, Any]:
+    """``label`` and ends ``low`` and ``high`` of a colour bar; as ``ticks`` the place, as a share of its length,
+    and the word of each tick; "≤" and "≥" where values lie beyond.
+    """
+    ticks = [[(at - scale.low) / (scale.high - scale.low), word] for at, word in scale.ticks(scale.extend(values))]
+    return {"label": scale.label, "low": scale.low, "high": scale.high, "ticks": ticks}
 
 
 def outline(grid: Grid) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class MapScale:
         A limit with values beyond it says so: "≥ 4.7".
         """
         span = self.high - self.low
-        step = _step(span / 5)
+        step = round_step(span / 5)
         first, last = math.ceil(self.low / step), math.floor(self.high / step)
         inner = [step * i for i in range(first, last + 1) if 0.13 * span < step * i - self.low < 0.87 * span]
         below, above = ("≤ " if extend in ("min", "both") else ""), ("≥ " if extend in ("max", "both") else "")
@@ -56,7 +56,7 @@ class MapScale:
         return [ends[0], *((at, number(round(at, 12), 6)) for at in inner), ends[1]]
 
 
-def _step(least: float) -> float:
+def round_step(least: float) -> float:
     """The smallest of 1, 2, 5 times a power of ten from ``least`` on."""
     decade = 10.0 ** math.floor(math.log10(least))
     return next(step * decade for step in (1.0, 2.0, 5.0, 10.0) if step * decade >= least * (1 - 1e-9))

@@ -6,7 +6,7 @@ done: a run that was ended goes on where it was.
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,14 +44,15 @@ def stretches_of(series: Series) -> list[np.ndarray]:
 
 def write_stretches(
     series: Series, predict: _Predict, path: Path, *, single: bool, attributes: dict[str, str], request: dict[str, Any],
-    say: Callable[[str], None],
+    say: Callable[[str], None], stretches: Sequence[np.ndarray] = (),
 ) -> PeriodResult:  # fmt: skip
     """Write all times to the store ``path``, those that are not there yet; the result of the last stretch.
 
-    ``request`` is what the command computes: a store that another request began is not continued. Raises ``InputError``
-    for such a store, and for one that is complete.
+    ``stretches`` are by default those of `stretches_of`; others are equally long but for the last. ``request`` is what
+    the command computes: a store that another request began is not continued. Raises ``InputError`` for such a store,
+    and for one that is complete.
     """
-    progress, stretches = _progress(path, request), stretches_of(series)
+    progress, stretches = _progress(path, request), stretches or stretches_of(series)
     done, settings, result = set(progress.get("done", ())), progress.get("settings"), None
     if done:
         say(f"{path} holds {len(done)} of {len(stretches)} blocks of times: the others are computed.")
@@ -62,7 +63,7 @@ def write_stretches(
         dataset = period_dataset(result).assign_attrs(attributes)
         settings = settings or result.settings.replace(learn=False).to_dict()
         if not path.exists():
-            _begin(dataset, series, path, single, request)
+            _begin(dataset, series, path, single, request, len(stretches[0]))
         _write(dataset, series.dim, times, path)
         done.add(number)
         if len(done) < len(stretches):  # without this file the store is complete
@@ -93,14 +94,16 @@ def _keep(path: Path, progress: dict[str, Any]) -> None:
     os.replace(temporary, path / PROGRESS)
 
 
-def _begin(dataset: "xr.Dataset", series: Series, path: Path, single: bool, request: dict[str, Any]) -> None:
-    """An empty store of all times; fields are filled later, everything else is that of the first stretch."""
+def _begin(dataset: "xr.Dataset", series: Series, path: Path, single: bool, request: dict[str, Any], most: int) -> None:
+    """An empty store of all times, in chunks of at ``most`` so many; fields are filled later, everything else is that
+    of the first stretch.
+    """
     import dask.array as da
 
     from deconditioning.period.dataset import time_coordinate
 
     dim, whole, size = series.dim, dataset.drop_dims(series.dim), series.problem.grid.area.size
-    chunk = max(1, _CHUNK // size)
+    chunk = min(max(1, _CHUNK // size), most)
     for name, variable in dataset.data_vars.items():
         if dim in variable.dims:
             shape = (len(series), *variable.shape[1:])

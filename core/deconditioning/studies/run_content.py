@@ -158,6 +158,12 @@ def _downscaling(settings: dict[str, Any]) -> None:
     named(settings["model"])
 
 
+def _period(settings: dict[str, Any]) -> None:
+    from deconditioning.period.tasks.write import PeriodTask
+
+    PeriodTask.from_dict(settings)
+
+
 def _swiss_roll(settings: dict[str, Any]) -> None:
     from deconditioning.datasets.swiss_roll import RollSpec
 
@@ -216,6 +222,7 @@ def _for_sliders(spec: ModelSpec) -> None:
 
 _PARSERS: dict[str, tuple[_Parser, _Parser]] = {
     "downscale": (_downscaling, _downscaling_learned),
+    "write-period": (_period, dict),
     "swiss-roll": (_swiss_roll, _roll_learned),
     "one-dimension": (_one_dimension, _line_learned),
     "sparse-representation": (_sparse, _sparse_learned),

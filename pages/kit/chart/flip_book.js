@@ -135,6 +135,19 @@ const drawMarks = (book, context, width, height) => {
   }
 };
 
+// On a narrow bar the ticks beside its ends give way to these.
+const thinTicks = node => {
+  const ticks = [...node.querySelectorAll('.flip-scale div span')].map(tick => [tick, tick.getBoundingClientRect()]);
+  if (!ticks.length) return;
+  let [, last] = ticks[0];
+  const [, right] = ticks.at(-1);
+  for (const [tick, box] of ticks.slice(1, -1)) {
+    const apart = box.left > last.right + 3 && box.right < right.left - 3;
+    tick.style.visibility = apart ? '' : 'hidden';
+    if (apart) last = box;
+  }
+};
+
 const paint = book => {
   const { canvas } = book, width = Math.round(canvas.clientWidth * devicePixelRatio);
   if (!width || !book.pages) return;
@@ -233,7 +246,7 @@ const begin = node => {
     const point = onSheet(book, event.offsetX, event.offsetY);
     if (book.send && point) book.send(point);
   });
-  new ResizeObserver(() => paint(book)).observe(book.canvas);
+  new ResizeObserver(() => { paint(book); thinTicks(node); }).observe(book.canvas);
   return book;
 };
 
@@ -255,11 +268,17 @@ export default function ({ parentElement, data, setTriggerValue }) {
   book.marks = data.marks;
   if (book.stamp !== data.stamp) {
     take(book, data);
-    const [low, high] = node.querySelectorAll('.flip-scale span'), bar = node.querySelector('.flip-scale i');
+    const [bar, ticks, title] = node.querySelector('.flip-scale').children;
     const stops = [1, 64, 128, 192, 255].map(i => `rgb(${book.colours.slice(3 * i, 3 * i + 3)})`);
-    const [less, more] = book.beyond ?? [];
-    low.textContent = `${less ? '≤ ' : ''}${Number(book.low.toPrecision(4))}`;
-    high.textContent = `${more ? '≥ ' : ''}${Number(book.high.toPrecision(4))} ${book.label}`;
+    ticks.replaceChildren(...book.ticks.map(([at, word], i, all) => {
+      const tick = document.createElement('span'), end = i === all.length - 1;
+      tick.textContent = word;
+      tick.style.left = `${100 * at}%`;
+      tick.style.translate = i === 0 ? '0' : end ? '-100%' : '-50%';
+      return tick;
+    }));
+    title.textContent = book.label;
+    thinTicks(node);
     bar.style.background = `linear-gradient(90deg, ${stops})`;
     node.dataset.stamp = data.stamp;
     paint(book);

@@ -15,7 +15,7 @@ from pages.kit.controls.play_words import BACK, NEXT, PAUSE, PLAY
 _HERE = Path(__file__).parent
 _HTML = f"""<div class="flip">
 <canvas role="img" tabindex="0"></canvas>
-<div class="flip-scale"><span></span><i></i><span></span></div>
+<div class="flip-scale"><i></i><div></div><span></span></div>
 <div class="flip-bar">
 <button type="button" class="flip-play" data-play="{PLAY}" data-pause="{PAUSE}"></button>
 <button type="button" class="flip-back">{BACK}</button>

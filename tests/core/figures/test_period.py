@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from deconditioning.fields.grids.grid import make_grid
+from deconditioning.fields.grids.place import longitude_words
+from deconditioning.figures.flip_book import ends_and_ticks
 from deconditioning.figures.map_panel import MapScale
 from deconditioning.figures.studies.period import Sheet, date_ticks, hovmoeller, maps_in_step, sheet_of
 from deconditioning.figures.studies.verification import (
@@ -52,6 +54,23 @@ def test_a_hovmoeller_diagram_has_each_field_with_time_downwards() -> None:
     )
     np.testing.assert_allclose(np.asarray(uncompacted(figure["data"][1]["z"])).reshape(4, 3), values + 1)
     assert figure["layout"]["yaxis"]["range"] == [3.0, 0.0] and "longitude" in figure["layout"]["meta"]["alt"]
+
+
+def test_panels_of_a_hovmoeller_diagram_are_equally_wide_with_ticks_in_words() -> None:
+    across, panels = np.arange(-10.0, 2.0, 0.25), {name: np.zeros((2, 48)) for name in ("a", "b", "c")}
+    scale = MapScale("temperature", "K", "sequential", 0.0, 1.0)
+    words = {"labels": ("longitude", "days"), "words": lambda at: longitude_words(at, None)}
+    picture = hovmoeller(panels, across, np.arange(2.0), scale, **words)
+    axes = [picture["layout"][name] for name in ("xaxis", "xaxis2", "xaxis3")]
+    np.testing.assert_allclose([right - left for left, right in (axis["domain"] for axis in axes)], 0.32)
+    assert axes[2]["domain"][1] == pytest.approx(1) and axes[1]["ticktext"] == ["8° W", "0°"]
+    assert picture["data"][-1]["colorbar"]["title"]["text"] == "temperature, K"
+
+
+def test_a_colour_bar_has_ticks_at_round_values_and_says_what_lies_beyond() -> None:
+    found = ends_and_ticks(MapScale("t", "K", "sequential", 270.0, 290.0), np.array([271.0, 291.0, np.nan]))
+    assert found["label"] == "t, K" and [word for _, word in found["ticks"]] == ["270", "275", "280", "285", "≥ 290"]
+    np.testing.assert_allclose([at for at, _ in found["ticks"]], [0, 0.25, 0.5, 0.75, 1])
 
 
 def test_pictures_of_a_verification_hold_its_numbers() -> None:

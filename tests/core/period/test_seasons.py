@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from deconditioning.period.archive.seasons import Seasons
+from deconditioning.period.archive.seasons import Seasons, climatology
 
 
 def dates(start: str, count: int, step: str) -> list[np.datetime64]:
@@ -45,6 +45,16 @@ def test_a_wave_of_the_calendars_own_year_is_found_again(calendar) -> None:
     design = Seasons(2, 0).design(known)
     left = wave - design @ np.linalg.lstsq(design, wave, rcond=None)[0]
     assert np.abs(left).max() < (0.03 if calendar == "standard" else 1e-9)
+
+
+def test_a_climatology_is_the_mean_of_each_hour_where_the_hours_of_whole_days_are_known() -> None:
+    """Two waves of a day of four hours are a mean of their own for each but the last, which the waves share."""
+    known, later = dates("2019-03-01", 40, "6h"), dates("2019-03-11", 4, "6h")
+    values = np.random.default_rng(0).normal(size=(40, 3))
+    found, means = climatology(known, values, later), values.reshape(10, 4, 3).mean(0)
+    waves = np.array([[1, np.cos(np.pi * h / 2), np.sin(np.pi * h / 2)] for h in range(4)])
+    assert Seasons.of(known, later) == Seasons(0, 1)
+    np.testing.assert_allclose(found, waves @ np.linalg.pinv(waves) @ means, atol=1e-12)
 
 
 def test_numpy_and_cftime_dates_agree() -> None:

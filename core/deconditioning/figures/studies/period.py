@@ -1,7 +1,8 @@
 """Maps of a period side by side, in step through time, and a field against time and one coordinate."""
 
 import base64
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +11,14 @@ import numpy as np
 from deconditioning.fields.grids.grid import Grid
 from deconditioning.fields.times import MONTHS, text_of
 from deconditioning.figures.colours import colour_scale
-from deconditioning.figures.flip_book import coded, colour_table, outline
-from deconditioning.figures.map_panel import MapScale
+from deconditioning.figures.flip_book import coded, colour_table, ends_and_ticks, outline
+from deconditioning.figures.map_panel import MapScale, round_step
 from deconditioning.figures.projection import frame
 from deconditioning.figures.style import MISSING, Figure, axis, compact, layout, literal
 from deconditioning.wording import number
 
+#: Share of a diagram's width between two of its panels; of a panel's, without ticks at either end; round steps in it.
+_BETWEEN, _EDGE, _STEPS = 0.02, 0.1, 8
 #: Pixels between two maps, as a share of one map's width; grey for missing values.
 _GAP = 0.06
 _MISSING_RGB = (128, 128, 128)
@@ -90,9 +93,8 @@ def maps_in_step(
 ) -> dict[str, Any]:  # fmt: skip
     """A flip book of several maps on one `Sheet`, all on one scale and at the same time, with coastlines.
 
-    ``frames`` : title → (T, H, W). The result is what `pages.kit.chart.flip_book` takes, ``beyond`` in it whether
-    values lie below and above the scale; cities stand on every map, and as ``dots`` the ``stations``, by latitude and
-    longitude (S,).
+    ``frames`` : title → (T, H, W). The result is what `pages.kit.chart.flip_book` takes; cities stand on every map,
+    and as ``dots`` the ``stations``, by latitude and longitude (S,).
     """
     sheet = sheet_of(frames, columns)
     whole = np.zeros((len(next(iter(frames.values()))), *sheet.shape), dtype=np.uint8)
@@ -103,10 +105,9 @@ def maps_in_step(
     stretch = line["aspect"] * sheet.width / sheet.height
     return {
         "frames": base64.b64encode(whole.tobytes()).decode("ascii"),
-        "count": len(whole), "rows": sheet.shape[0], "columns": sheet.shape[1], "low": scale.low, "high": scale.high,
-        "beyond": [any(bool((v < scale.low).any()) for v in frames.values()),
-                   any(bool((v > scale.high).any()) for v in frames.values())],
-        "label": scale.label, "colours": [*_MISSING_RGB, *colour_table(scale)], "ink": line["ink"],
+        "count": len(whole), "rows": sheet.shape[0], "columns": sheet.shape[1],
+        **ends_and_ticks(scale, np.concatenate([values.ravel() for values in frames.values()])),
+        "colours": [*_MISSING_RGB, *colour_table(scale)], "ink": line["ink"],
         "coast": sheet.on_each(line["coast"]), "aspect": round(stretch * sheet.shape[0] / sheet.shape[1], 4),
         "maps": sheet.boxes(), "titles": list(frames),
         "cities": [[name, *place] for name, x, y in line["cities"] for place in sheet.on_each([[x, y]])],
@@ -145,9 +146,21 @@ def _short_date(day: str, hour: str, *, hours: bool) -> str:
     return f"{int(number_of_day)} {MONTHS[int(month) - 1][:3]} " + (hour if hours else year)
 
 
+def _ticks_across(across: np.ndarray, words: Callable[[float], str] | None) -> dict[str, Any]:
+    """Ticks of a coordinate (n,) in ``words``: two round numbers near its ends, which fit on a phone, too."""
+    if words is None:
+        return {"nticks": 5}
+    low, high = float(across.min()), float(across.max())
+    edge, step = _EDGE * (high - low), round_step((high - low) / _STEPS)
+    inside = [step * n for n in range(math.ceil((low + edge) / step), math.floor((high - edge) / step) + 1)]
+    at = inside[:: max(1, len(inside) - 1)]
+    return {"tickvals": at, "ticktext": [words(each) for each in at], "tickangle": 0}
+
+
 def hovmoeller(
     panels: Mapping[str, np.ndarray], across: np.ndarray, days: np.ndarray, scale: MapScale, *,
-    labels: tuple[str, str], ticks: Mapping[str, Any] | None = None, height: int = 420, dark: bool = False,
+    labels: tuple[str, str], ticks: Mapping[str, Any] | None = None, words: Callable[[float], str] | None = None,
+    height: int = 420, dark: bool = False,
 ) -> Figure:  # fmt: skip
     """Fields against one coordinate and time, side by side on one scale; time runs downwards.
 
@@ -155,7 +168,7 @@ def hovmoeller(
     ----------
     panels : title → (T, n) values, NaN where missing.
     across : (n,) the coordinate; ``days`` (T,) the time. ``labels`` are the titles of both axes, ``ticks`` those of the
-        time.
+        time, and ``words`` writes those of the coordinate; without them they are numbers.
 
     Source: Hovmöller 1949, *The trough-and-ridge diagram*.
     """
@@ -165,11 +178,12 @@ def hovmoeller(
         labels[1], dark, automargin=False, **(ticks or {}), range=[float(days[-1]), float(days[0])], showgrid=False
     )
     picture["annotations"], traces, count = [], [], len(panels)
+    wide, places = (1 - _BETWEEN * (count - 1)) / count, _ticks_across(across, words)
     for n, (title, values) in enumerate(panels.items()):  # on a phone a panel is as wide as one word
-        left, right = n / count + (0.02 if n else 0), (n + 1) / count
+        left = n * (wide + _BETWEEN)
         name = "x" if n == 0 else f"x{n + 1}"
-        picture[name.replace("x", "xaxis")] = axis(labels[0], dark, automargin=False, domain=[left, right], nticks=5,
-                                                   showgrid=False, anchor="y")  # fmt: skip
+        picture[name.replace("x", "xaxis")] = axis(labels[0], dark, automargin=False, domain=[left, left + wide],
+                                                   showgrid=False, anchor="y", **places)  # fmt: skip
         picture["annotations"].append(
             {"xref": f"{name} domain", "x": 0, "yref": "paper", "y": 1, "yanchor": "bottom", "align": "left",
              "text": literal(title).replace(" ", "<br>"), "showarrow": False, "font": {"size": 13}}
@@ -179,7 +193,8 @@ def hovmoeller(
                 "type": "heatmap", "z": compact(values), "x": compact(across, "f8"), "y": compact(days, "f8"),
                 "zmin": scale.low, "zmax": scale.high, "colorscale": colour_scale(scale.colours), "xaxis": name,
                 "showscale": n == count - 1, "hoverongaps": False, "name": title,
-                "colorbar": {"thickness": 9, "outlinewidth": 0, "nticks": 6, "tickfont": {"size": 11}},
+                "colorbar": {"thickness": 9, "outlinewidth": 0, "nticks": 6, "tickfont": {"size": 11},
+                             "title": {"text": literal(scale.label), "side": "right", "font": {"size": 12}}},
                 "hovertemplate": f"%{{z:.4~g}} {literal(scale.units)}<extra>{literal(title)}</extra>",
             }
         )  # fmt: skip

@@ -84,6 +84,12 @@ def _farthest(known: Sequence[float], used: Sequence[float]) -> float:
     return float(np.minimum(distance, 1 - distance).min(axis=1).max())
 
 
+def climatology(known: Sequence[Any], values: np.ndarray, dates: Sequence[Any]) -> np.ndarray:
+    """(T, P) climatology at ``dates``: harmonics fitted to values (N, P) of ``known`` dates by least squares."""
+    seasons = Seasons.of(known, dates)
+    return seasons.design(dates) @ regressed(seasons.design(known), values)
+
+
 def regressed(design: np.ndarray, values: np.ndarray) -> np.ndarray:
     """(h, P) coefficients of a least-squares fit of values (T, P) on a design (T, h)."""
     return np.linalg.lstsq(design, values, rcond=None)[0]

@@ -1,0 +1,1 @@
+"""Tasks of the engine about a period."""
