@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.figures.downscaled_maps import heading
+from deconditioning.figures.downscaled_maps import heading, pixels_of_a_cell
 from deconditioning.figures.printed.coverage import TITLE
 from deconditioning.kernels.spec import Factor
 from deconditioning.metrics.intervals import Trust
@@ -80,16 +80,6 @@ def _estimator(spec: ModelSpec) -> str:
 def _scale(problem: DownscalingProblem) -> str:
     """On which scale values are modelled, where that is not their own."""
     return "" if problem.warp is None else f" {problem.warp.sentence}"
-
-
-def pixels_of_a_cell(problem: DownscalingProblem) -> str:
-    """What a coarse value is a mean over; cells of a coarse file hold as many pixels as lie in them."""
-    if problem.regions is not None:
-        return "the pixels inside its region"
-    if problem.matched and problem.truth is None:
-        return "the pixels inside its cell"
-    rows, columns = problem.spec.block
-    return f"the {rows} × {columns} pixels of its cell"
 
 
 def hidden_cells(problem: DownscalingProblem) -> str:

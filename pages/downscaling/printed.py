@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.figures.downscaled_maps import heading
+from deconditioning.figures.downscaled_maps import heading, pixels_of_a_cell
 from deconditioning.figures.hatching import USUAL_SHARE, Doubt
 from deconditioning.figures.map_panel import Panel
 from deconditioning.figures.printed.page_size import PAGES, Page
@@ -23,7 +23,7 @@ from deconditioning.figures.printed.publication import (
 from deconditioning.metrics.intervals import Trust
 from deconditioning.models.spec import ModelSpec
 from pages.downscaling.data import Choice
-from pages.downscaling.descriptions import hidden_cells, pixels_of_a_cell
+from pages.downscaling.descriptions import hidden_cells
 from pages.downscaling.distribution.view import View
 from pages.kit.controls import widgets
 from pages.kit.controls.essential import group

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pages.kit.chart.points import Points
 
 #: A guess this near to the answer, as shares of the range of guesses, is called …
-_NEARNESS = ((0.04, "Spot on"), (0.12, "Near"))
+_NEARNESS = ((0.03, "Spot on"), (0.08, "Near"))
 #: Beyond this share it is much too high or too low, unless both are lengths, times or the like, which have a ratio.
 _MUCH = 0.3
 

@@ -13,14 +13,16 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.static_fields import ALTITUDES
 from deconditioning.figures.coast import CREDIT
 from deconditioning.figures.colours import model_name
-from deconditioning.figures.downscaled_maps import MapKey, heading, round_limits, short_name
+from deconditioning.figures.downscaled_maps import MapKey, heading, pixels_of_a_cell, round_limits, short_name
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.printed.coverage import mark_of
 from deconditioning.figures.printed.publication import publication_figure
 from deconditioning.metrics.intervals import LEVELS, Trust
+from deconditioning.metrics.stored_step import stored_step
 from deconditioning.models.named_model import NamedModel
 from deconditioning.slides.field import field_data, frame_data
 from deconditioning.slides.presented import Presented, Slide
+from deconditioning.wording import number
 
 #: Share of the map that is hatched: what is known least well of it.
 _LEAST_KNOWN = 0.25
@@ -179,14 +181,15 @@ def _where(shown: Shown) -> str:
 def _slides(shown: Shown) -> list[dict[str, Any]]:
     problem = shown.problem
     cells, pixels = int(problem.observed.sum()), f"{len(problem.pixel):,}"
-    name, hidden = short_name(problem), _hidden(problem)
+    name = short_name(problem)
     covariates = ", ".join(problem.spec.covariates).replace("_", " ")
     doubt = f"2\u00a0sd exceeds {_with_units(_least_known(shown), problem.units)}."
     return [
         _map("data", "Known at high resolution", f"{covariates.capitalize()}, at all {pixels} pixels.", _COVARIATE)
         | {"given": True},
-        _map("coarse", f"{cells} coarse values are known", f"{cells} coarse values of {name}.{hidden}",
-             MapKey.OBSERVED) | {"given": True},
+        _map("coarse", f"{cells} coarse values are known",
+             f"Each is the mean of {name} over {pixels_of_a_cell(problem)}.{_hidden(problem)}", MapKey.OBSERVED)
+        | {"given": True},
         _map("fine", "From coarse to fine", f"From {cells} coarse values to {pixels} pixels: drag the divider.",
              MapKey.MEAN, MapKey.OBSERVED, ("coarse", "fine"), f"From {cells} coarse values to {pixels} pixels."),
         _map("truth", _accuracy(shown), _nearness(shown), MapKey.TRUTH, MapKey.MEAN, ("fine", "truth")),
@@ -225,7 +228,7 @@ def _hidden(problem: DownscalingProblem) -> str:
 
 
 def _with_units(value: float, units: str) -> str:
-    return f"{value:.3g} {units}".strip()
+    return f"{number(value, 3)} {units}".strip()
 
 
 def _errors(shown: Shown) -> tuple[float | None, float | None]:
@@ -260,7 +263,11 @@ def _error_sizes(shown: Shown) -> str:
     half, most = (
         _with_units(float(each), shown.problem.units) for each in np.nanquantile(abs(panel.values), (0.5, 0.95))
     )
-    return f"Prediction minus truth. At half of the pixels the error is below {half}, at 95 % of them below {most}."
+    sentence = f"Prediction minus truth. At half of the pixels the error is below {half}, at 95 % of them below {most}."
+    step = None if shown.problem.truth is None else stored_step(shown.problem.truth)
+    if step is None:
+        return sentence
+    return f"{sentence} Stripes: the file stores the truth in steps of {_with_units(step, shown.problem.units)}."
 
 
 def _calibration(shown: Shown) -> str:
@@ -300,7 +307,7 @@ def score_rows(shown: Shown) -> list[list[str]]:
     for name, row in shown.scores.items():
         rmse, crps, held = (row.get(score) for score in _SCORES)
         share = "–" if held is None else f"{100 * held:.0f} %"
-        rows.append([model_name(name), *("–" if v is None else f"{v:.3g}" for v in (rmse, crps)), share])
+        rows.append([model_name(name), *("–" if v is None else number(v, 3) for v in (rmse, crps)), share])
     return rows
 
 
