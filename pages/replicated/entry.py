@@ -1,7 +1,7 @@
 """One claim on page Replicated?, and the table of counts."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import streamlit as st
@@ -81,7 +81,7 @@ def block(claim: Claim, known: set[str]) -> str:
     """Verdict, our numbers and reasons in HTML, with abbreviations as `show` has them."""
     kind, sign = MARKS[claim.verdict]
     verdict = f'<span class="lab-verdict lab-{kind}"><i aria-hidden="true">{sign}</i> {claim.verdict}</span>'
-    ours = _line("Ours", claim.short or claim.ours, known)
+    ours = _beside(claim.printed) or _line("Ours", claim.short or claim.ours, known)
     if claim.answers:
         requested = "".join(
             f'<li class="lab-{"yes" if holds else "no"}">'
@@ -90,7 +90,7 @@ def block(claim: Claim, known: set[str]) -> str:
             for says, holds in claim.answers
         )
         ours += f"<ul>{requested}</ul>"
-    if claim.short:
+    if claim.short or claim.printed:
         ours += f"<details><summary>All our numbers</summary>{_line('', claim.ours, known)}</details>"
     reasons = ("Not available", _stopped(claim.data)), ("Not tested", _stopped(claim.missing)), ("Why", claim.why)
     why = "".join(_line(label, text, known) for label, text in reasons if text)
@@ -101,6 +101,18 @@ def block(claim: Claim, known: set[str]) -> str:
                        for file, command in claim.sources)  # fmt: skip
         parts.append(f"<details><summary>Source of the numbers</summary><ul>{made}</ul></details>")
     return f'<div class="lab-claim">{"".join(parts)}</div>'
+
+
+def _beside(rows: Sequence[Sequence[str]]) -> str:
+    """Printed numbers beside ours as a table, the first row its heads; nothing where there are none."""
+    if not rows:
+        return ""
+    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in rows[0])
+    body = "".join(
+        f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{escape(value)}</td>" for value in values)}</tr>'
+        for name, *values in rows[1:]
+    )
+    return f'<table class="lab-printed"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def _unbroken(command: str) -> str:

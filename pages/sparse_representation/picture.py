@@ -140,18 +140,19 @@ def opening(toy: Toy, represented: Represented, shown: dict[str, Represented], p
     return f"{sentence}, at learned positions **{rounded(_rmse(shown[best], toy))}**. {gain}"
 
 
-def _gain(toy: Toy, count: int, shown: dict[str, Represented], points: Represented | None = None) -> str:
-    """What few points spare, beside the scores of a GP on all data where these are not too many, and which of both to
-    use: the band of ``points`` is that of a model in which the data say nothing between them."""
+def _gain(toy: Toy, count: int, shown: dict[str, Represented], points: Represented) -> str:
+    """What few ``points`` spare, beside the scores of a GP on all data where these are not too many, and which of both
+    to use where the latter has the better intervals."""
     matrices = f"matrices of {count} × {count} instead of {toy.spec.data:,} × {toy.spec.data:,} numbers are inverted"
     if "exact_gp" not in shown:
         return f"What is gained: {matrices}."
-    exact = shown["exact_gp"].scores(toy)
-    beside = "" if points is None else f" against {rounded(points.scores(toy)['crps'])}"
-    return (
-        f"What is gained: {matrices}. A GP on all data reaches {rounded(exact['rmse'])}. **In practice** use it as "
-        f"long as it can be computed: its intervals are much better (CRPS {rounded(exact['crps'])}{beside})."
+    exact, few = shown["exact_gp"].scores(toy), points.scores(toy)
+    practice = (
+        " **In practice** use it as long as it can be computed: its intervals are better (CRPS "
+        f"{rounded(exact['crps'])} against {rounded(few['crps'])})."
     )
+    better = exact["crps"] < few["crps"]
+    return f"What is gained: {matrices}. A GP on all data reaches {rounded(exact['rmse'])}.{practice if better else ''}"
 
 
 def _rmse(represented: Represented, toy: Toy) -> float:

@@ -40,3 +40,17 @@ def test_a_dragged_rule_moves_the_observation(
     settled(page)
     wait_for(lambda: 0.1 * height < page.evaluate(LINE, key)[1] - y < 0.3 * height, "the line where it was let go")
     assert not page.errors
+
+
+def test_a_click_on_a_map_of_embeddings_cuts_there(page: Page) -> None:
+    opened(page, "/embeddings")
+    revision(page, "e-standard")
+    settled(page)
+    chart = page.locator("[data-key=e-standard]")
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 0.45 * box["width"], box["y"] + 0.5 * box["height"])
+    page.wait_for_url(re.compile("e-y=-?[0-9.]+"))
+    expect(page.get_by_text(re.compile("^Cut through both maps at y = ")).first).not_to_contain_text("−0.75")
+    assert not page.errors

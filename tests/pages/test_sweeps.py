@@ -22,7 +22,7 @@ PAGES: dict[str, tuple[dict[str, str], str, tuple[str, str]]] = {
     "one_dimension": (SMALL_LINE, "rmse", ("task_transformed_gp", "rmse")),
     "sparse_representation": ({"s-data": "50", "s-places": "even"}, "rmse", ("on_sliders", "rmse")),
     "swiss_roll": ({"r-points": "300", "r-bags": "12"}, "rmse", ("cmp", "rmse")),
-    "conditional_mean_embeddings": ({"e-layout": "50 × 3"}, "shrinkage", ("shrinkage_cmp", "of μ(x, y)")),
+    "conditional_mean_embeddings": ({"e-layout": "50 × 3"}, "shrinkage", ("shrinkage_cmp", "RMSE of μ(x, y)")),
     "kernel_bayes": ({"k-dim": "6", "k-n": "60", "k-l": "60"}, "mse", ("kbr", "mse")),
     "kernel_bayes in one dimension": ({"k-n": "60", "k-l": "60"}, "distance", ("kbr", "distance")),
     "filtering": ({"f-train": "60", "f-test": "40"}, "mse", ("kbr", "mse")),

@@ -152,7 +152,7 @@ EXERCISES = (
         {}, BagSettings.address(unequal=False),
         "The standard estimator gives every point the same weight, the shrinkage estimator every bag. If all bags have "
         "the same size and λ is scaled in the same way, both are identical.",
-        ("cme.of μ(x, y)", "shrinkage_cmp.of μ(x, y)"), _one_estimator, 5, "medium",
+        ("cme.RMSE of μ(x, y)", "shrinkage_cmp.RMSE of μ(x, y)"), _one_estimator, 5, "medium",
     ),
     Exercise(
         "rule", "kernel_bayes", "Better than density estimation",

@@ -14,6 +14,7 @@ from deconditioning.metrics.significance import holm
 from deconditioning.studies.replicated.claims import Claim, Comparison, Verdict, load
 from deconditioning.studies.replicated.markdown import to_markdown
 from deconditioning.studies.replicated.numbers import Query, stored_number
+from deconditioning.studies.swiss_roll.benchmark import PAPER
 from pages.kit.pages import PAGES
 from pages.kit.runs.benchmark_table import SIGNIFICANT
 
@@ -189,3 +190,18 @@ def test_what_is_not_stored_is_said() -> None:
         stored_number(Query("camera", value="scores.mse", where={"model": "nobody"}))
     with pytest.raises(InputError, match="choose mean"):
         stored_number(Query("camera", take="mode", value="scores.mse", models=("nearest", "kbr_tr")))
+
+
+@pytest.mark.parametrize("matching", ["direct", "indirect"])
+def test_printed_numbers_stand_beside_the_means_of_the_stored_rows(matching: str) -> None:
+    heads, *lines = claim("chau", f"Table 1, {matching}").printed
+    assert heads == ("RMSE", "Printed", "Ours") and len(lines) == 5
+    models = ("cmp", "shrinkage_cmp", "variational_cmp", "bag_gp", "vbagg")
+    for (name, printed, ours), model in zip(lines, models, strict=True):
+        mine = [
+            r["scores"]["rmse"]
+            for r in rows("swiss_roll")
+            if (r["matching"], r["model"]) == (matching, model) and r["scores"]
+        ]
+        assert printed == f"{PAPER[matching][model][0]:.2f}", name
+        assert ours == f"{mean(mine):.3f}", name

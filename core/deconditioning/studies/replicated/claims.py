@@ -66,8 +66,8 @@ class Comparison:
 @dataclass(frozen=True)
 class Claim:
     """A table or figure: whose (``text``) and which (``item``), its ``claim``, ``ours`` with ``{name}`` for numbers
-    (``short`` where these are many), what was ``comparisons`` of them, what is ``missing``, ``why``; ``page`` and
-    ``query`` lead to where it is shown,
+    (``short`` where these are many, ``printed`` a table of them beside the printed ones, heads first), what was
+    ``comparisons`` of them, what is ``missing``, ``why``; ``page`` and ``query`` lead to where it is shown,
     ``sources`` are the files of its numbers with the commands that make them. ``data`` names the data that the claim is
     about and that are not available: it is then neither borne out nor refuted by what others say. ``drawing``: nothing
     is claimed that could be measured."""
@@ -87,6 +87,7 @@ class Claim:
     query: tuple[tuple[str, str], ...] = ()
     queries: tuple[tuple[str, Query], ...] = ()
     folder: Path = FOLDER
+    printed_templates: tuple[tuple[str, ...], ...] = ()
 
     @cached_property
     def numbers(self) -> dict[str, float]:
@@ -102,6 +103,11 @@ class Claim:
     def short(self) -> str:
         """What we found in one sentence, where all numbers are many; else empty."""
         return self._filled(self.short_template)
+
+    @cached_property
+    def printed(self) -> tuple[tuple[str, ...], ...]:
+        """Printed numbers beside ours: a row of heads, then one of a name and both numbers for each."""
+        return tuple(tuple(map(self._filled, row)) for row in self.printed_templates)
 
     @cached_property
     def why(self) -> str:
@@ -174,5 +180,5 @@ def _claim(entry: dict[str, Any], content: dict[str, Any], commands: dict[str, s
     return Claim(
         entry["text"], item, entry["claim"], entry["ours"], entry["page"], data, drawing, entry.get("why", ""),
         entry.get("missing", ""), entry.get("short", ""), tuple((name, commands[name]) for name in files), requested,
-        tuple(entry.get("query", {}).items()), queries, folder,
+        tuple(entry.get("query", {}).items()), queries, folder, tuple(map(tuple, entry.get("printed", ()))),
     )  # fmt: skip
