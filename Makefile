@@ -80,7 +80,7 @@ teach-offline:
 # Benchmarks are the functions bench_* of tests/benchmarks. They end in one table and are kept in
 # tests/benchmarks/results, which the page Benchmarks shows. Only some: make bench ARGS="-k bench_models".
 BENCH := -m pytest -q -s -o python_files="bench_*.py" -o python_functions="bench_*"
-BROWSER := tests/benchmarks/bench_latency.py tests/benchmarks/bench_start_up.py
+BROWSER := tests/benchmarks/bench_latency.py tests/benchmarks/bench_play.py tests/benchmarks/bench_start_up.py
 LOAD := tests/benchmarks/bench_load.py
 SOAK := tests/benchmarks/bench_soak.py
 PERIOD := tests/benchmarks/bench_period.py

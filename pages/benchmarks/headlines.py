@@ -124,7 +124,10 @@ def waiting(measurements: list[Measured]) -> str:
         "for the exact map": [row for row in rows if row.what == "Exact picture"],
     }
     parts = [f"{_took(group)} {name}" for name, group in groups.items() if group]
-    return f"From a key press on a slider to the new picture: {', '.join(parts)} (medians)." if parts else ""
+    pressed = f"From a key press on a slider to the new picture: {', '.join(parts)} (medians)." if parts else ""
+    played = [row.ours for row in rows if row.what.startswith("Pictures while")]
+    playing = f"The maps of a period play at {int(min(played))} pictures a second or more." if played else ""
+    return " ".join(filter(None, (pressed, playing)))
 
 
 def starting(measurements: list[Measured]) -> str:

@@ -34,6 +34,7 @@ TITLES = {
     "filtering": "Filtering",
     "camera": "Filtering: camera",
     "latency": "From a key press to the picture",
+    "play": "While a period plays",
     "start_up": "Start-up",
     "load": "Thirty people at once",
     "lesson": "A class at once",
@@ -72,7 +73,7 @@ TOPICS = (
     Topic("Intervals of drawn fields", ("drawn_fields",), headlines.drawn_fields),
     Topic("Many time steps", ("store",), headlines.several_steps, folded=True),
     Topic("Files", ("files", "two_grids"), headlines.files, folded=True),
-    Topic("Waiting", ("latency",), headlines.waiting, folded=True),
+    Topic("Waiting", ("latency", "play"), headlines.waiting, folded=True),
     Topic("Start-up and memory", ("start_up",), headlines.starting, folded=True),
     Topic("A class of thirty", ("load", "lesson", "soak"), headlines.room, folded=True),
 )

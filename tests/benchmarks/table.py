@@ -15,7 +15,7 @@ RESULTS = Path(__file__).parent / "results"
 #: What this process measured: (benchmark, rows), for the table at the end.
 KEPT: list[tuple[str, Sequence[Row]]] = []
 #: Measured by another target than `make bench`.
-TARGETS = {"latency": "bench-latency", "start_up": "bench-latency", "load": "bench-load",
+TARGETS = {"latency": "bench-latency", "play": "bench-latency", "start_up": "bench-latency", "load": "bench-load",
            "lesson": "bench-load", "soak": "soak", "period": "bench-period",
            "period_statistics": "bench-period", "period_gaps": "bench-period",
            "period_climatology": "bench-period"}  # fmt: skip
