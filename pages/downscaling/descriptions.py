@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.figures.downscaled_maps import heading, pixels_of_a_cell
+from deconditioning.figures.downscaled_maps import heading
 from deconditioning.figures.printed.coverage import TITLE
 from deconditioning.kernels.spec import Factor
 from deconditioning.metrics.intervals import Trust
@@ -46,7 +46,7 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
             for one in problem.sources)  # fmt: skip
     stations = "".join(f", and {words}" for words in each)
     if problem.matched:
-        how = f"{targets} coarse values, each the mean over {pixels_of_a_cell(problem)}{stations}"
+        how = f"{targets} coarse values, each the mean over {problem.pixels_of_a_cell}{stations}"
     else:
         through = plain(", ".join(problem.mediator_columns).replace("_", " "))
         how = f"{targets} coarse values and {bags} other cells with covariates, matched only through {through}"

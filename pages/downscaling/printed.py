@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.figures.downscaled_maps import heading, pixels_of_a_cell
+from deconditioning.figures.downscaled_maps import heading
 from deconditioning.figures.hatching import USUAL_SHARE, Doubt
 from deconditioning.figures.map_panel import Panel
 from deconditioning.figures.printed.page_size import PAGES, Page
@@ -99,7 +99,7 @@ def _printed(
     if isinstance(verdict, str):
         more.append(verdict)
     caption = caption_text(
-        method=f"{spec.model.title} ({spec.model.source}); coarse values are means over {pixels_of_a_cell(problem)}",
+        method=f"{spec.model.title} ({spec.model.source}); coarse values are means over {problem.pixels_of_a_cell}",
         data=problem.source,
         licence=problem.licence,
         seed=choice.spec.seed,

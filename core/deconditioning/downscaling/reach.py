@@ -24,7 +24,8 @@ _WHOLE = 1.9
 class Sizes:
     """Widths of a pixel, a cell and the map in km; ``unit``: km in one unit of the scaled coordinates.
 
-    ``spherical``: the coordinates are points on a sphere, whose distances, and the extent of the map, are chords.
+    ``spherical``: the coordinates are points on a sphere, whose distances, and the extent of the map, are chords;
+    ``sides``: the map's along its rows and its columns, on the ground, in km.
     """
 
     pixel: float
@@ -32,6 +33,7 @@ class Sizes:
     extent: float
     unit: float
     spherical: bool = False
+    sides: tuple[float, float] = (1.0, 1.0)
 
     def kilometres(self, distance: float) -> float:
         """A distance of the scaled coordinates in km along the ground."""
@@ -46,10 +48,10 @@ class Sizes:
 @once
 def sizes(problem: DownscalingProblem) -> Sizes:
     """Those of a problem's map; a cell is as wide as a square of its area (`pixel_km`)."""
-    pixel, extent, unit = _of_grid(problem.grid)
+    (pixel, extent, unit), sides = _of_grid(problem.grid), _sides(problem.grid)
     inside = problem.cell[problem.cell >= 0]
     pixels = float(np.median(np.unique(inside, return_counts=True)[1])) if inside.size else 1.0
-    return Sizes(pixel, pixel_km(problem.grid) * pixels**0.5, extent, unit, needs_sphere(problem.grid))
+    return Sizes(pixel, pixel_km(problem.grid) * pixels**0.5, extent, unit, needs_sphere(problem.grid), sides)
 
 
 @lru_cache(maxsize=4)
@@ -58,6 +60,24 @@ def _of_grid(grid: Grid) -> tuple[float, float, float]:
     steps = [np.linalg.norm(np.diff(points, axis=axis), axis=-1).ravel() for axis in (0, 1)]
     extent = float(np.ptp(points.reshape(-1, points.shape[-1]), axis=0).max())
     return unit * float(np.median(np.concatenate(steps))), unit * extent, unit
+
+
+@lru_cache(maxsize=4)
+def _sides(grid: Grid) -> tuple[float, float]:
+    """Lengths of the middle row and the middle column along the ground, in km, from edge to edge."""
+    rows, columns = grid.shape
+    lat, lon = np.deg2rad(grid.latitude), np.deg2rad(grid.longitude)
+    points = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=-1)
+    lines = points[rows // 2], points[:, columns // 2]
+    chords = [np.linalg.norm(np.diff(line, axis=0), axis=-1) for line in lines]
+    across, up = (float(2 * EARTH_KM * np.arcsin(each / 2).sum() * (1 + 1 / max(len(each), 1))) for each in chords)
+    return across, up
+
+
+def _by(sides: tuple[float, float]) -> str:
+    """Two sides that differ by more than a tenth; "" otherwise."""
+    across, up = sides
+    return f"{_km(across)[:-3]} × {_km(up)}" if not 1 / 1.1 < across / max(up, 1e-9) < 1.1 else ""
 
 
 def _correlation(factor: Factor, distances: np.ndarray) -> np.ndarray:
@@ -83,7 +103,7 @@ def reach_sentence(factor: Factor, size: Sizes) -> str:
         return f"Even {where} values have a correlation of {values[-1]:.2f}."
     share = (values[below - 1] - 0.5) / (values[below - 1] - values[below])
     half = size.kilometres(distances[below - 1] + share * (distances[below] - distances[below - 1]))
-    of_map = "" if whole else f", the map {_km(width)}"
+    of_map = "" if whole else f", the map {(not size.spherical and _by(size.sides)) or _km(width)}"
     return f"Values {_km(half)} apart have a correlation of ½; a cell is {_km(size.cell)} wide{of_map}."
 
 

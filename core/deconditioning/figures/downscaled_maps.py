@@ -62,16 +62,6 @@ def keys_of(problem: DownscalingProblem) -> tuple[str, ...]:
     return tuple(key for key in MapKey if problem.truth is not None or key not in (MapKey.TRUTH, MapKey.ERROR))
 
 
-def pixels_of_a_cell(problem: DownscalingProblem) -> str:
-    """What a coarse value is a mean over; cells of a coarse file hold as many pixels as lie in them."""
-    if problem.regions is not None:
-        return "the pixels inside its region"
-    if problem.matched and problem.truth is None:
-        return "the pixels inside its cell"
-    rows, columns = problem.spec.block
-    return f"the {rows} × {columns} pixels of its cell"
-
-
 def short_name(problem: DownscalingProblem) -> str:
     """The target's name for a colour bar: the long name where it is short enough to stand under a map."""
     return problem.long_name if 0 < len(problem.long_name) <= _LONGEST_NAME else problem.spec.target

@@ -13,7 +13,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.static_fields import ALTITUDES
 from deconditioning.figures.coast import CREDIT
 from deconditioning.figures.colours import model_name
-from deconditioning.figures.downscaled_maps import MapKey, heading, pixels_of_a_cell, round_limits, short_name
+from deconditioning.figures.downscaled_maps import MapKey, heading, round_limits, short_name
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.printed.coverage import mark_of
 from deconditioning.figures.printed.publication import publication_figure
@@ -188,7 +188,7 @@ def _slides(shown: Shown) -> list[dict[str, Any]]:
         _map("data", "Known at high resolution", f"{covariates.capitalize()}, at all {pixels} pixels.", _COVARIATE)
         | {"given": True},
         _map("coarse", f"{cells} coarse values are known",
-             f"Each is the mean of {name} over {pixels_of_a_cell(problem)}.{_hidden(problem)}", MapKey.OBSERVED)
+             f"Each is the mean of {name} over {problem.pixels_of_a_cell}.{_hidden(problem)}", MapKey.OBSERVED)
         | {"given": True},
         _map("fine", "From coarse to fine", f"From {cells} coarse values to {pixels} pixels: drag the divider.",
              MapKey.MEAN, MapKey.OBSERVED, ("coarse", "fine"), f"From {cells} coarse values to {pixels} pixels."),

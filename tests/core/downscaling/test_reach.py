@@ -28,6 +28,19 @@ def test_the_distance_of_half_the_correlation_is_that_of_the_closed_form(family:
     )
 
 
+def test_a_map_that_is_no_square_is_told_by_both_sides() -> None:
+    """As along its rows and its columns; one that is nearly square by one length."""
+    factor = Factor("rbf", ("x", "y"), (0.5,))
+    assert reach_sentence(factor, replace(SIZE, sides=(273.4, 400.9))).endswith("wide, the map 273 × 401 km.")
+    assert reach_sentence(factor, replace(SIZE, sides=(290.0, 301.0))).endswith("wide, the map 296 km.")
+    problem = problem_on("latlon")
+    lat, lon = problem.grid.y, problem.grid.x
+    middle = math.radians(lat[len(lat) // 2])
+    across = 111.195 * (lon[-1] - lon[0] + lon[1] - lon[0]) * math.cos(middle)
+    up = 111.195 * (lat[-1] - lat[0] + lat[1] - lat[0])
+    assert sizes(problem).sides == pytest.approx((across, up), rel=2e-3)
+
+
 def test_no_distance_exceeds_the_map() -> None:
     sentence = reach_sentence(Factor("matern12", ("x", "y"), (2960 / SIZE.unit,)), SIZE)
     assert sentence == f"Even across the map (296 km) values have a correlation of {math.exp(-0.1):.2f}."

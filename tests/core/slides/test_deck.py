@@ -67,7 +67,9 @@ def test_every_number_said_is_that_of_the_maps(shown: Shown) -> None:
     weights = np.where(np.isfinite(mean - truth), problem.grid.area, 0)
     rmse = np.sqrt(np.nansum(weights * (mean - truth) ** 2) / weights.sum())
     assert f"RMSE of the map is {rmse:.3g} K" in slide(deck, "truth")["sentence"]
-    assert f"{int(problem.observed.sum())} coarse values" in slide(deck, "coarse")["sentence"]
+    assert f"{int(problem.observed.sum())} coarse values" in slide(deck, "coarse")["title"]
+    rows, columns = problem.spec.block
+    assert f"over the {rows} × {columns} pixels of its cell" in slide(deck, "coarse")["sentence"]
     assert f"{problem.hidden} more were hidden" in slide(deck, "coarse")["sentence"]
     inside = np.abs(truth - mean) <= 1.959964 * shown.panel(MapKey.SPREAD).values / 2
     share = np.nansum(problem.grid.area * inside) / problem.grid.area.sum()

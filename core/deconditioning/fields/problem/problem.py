@@ -178,6 +178,16 @@ class DownscalingProblem:
         return float(high - low)
 
     @property
+    def pixels_of_a_cell(self) -> str:
+        """What a coarse value is a mean over; cells of a coarse file hold as many pixels as lie in them."""
+        if self.regions is not None:
+            return "the pixels inside its region"
+        if self.matched and self.truth is None:
+            return "the pixels inside its cell"
+        rows, columns = self.spec.block
+        return f"the {rows} × {columns} pixels of its cell"
+
+    @property
     def plain(self) -> "DownscalingProblem":
         """The problem of the target itself, without a warp."""
         return self.unwarped or self
