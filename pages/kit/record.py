@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import streamlit as st
 
+from deconditioning.wording import number
 from pages.kit.chart.prepared import Prepared
 from pages.kit.session import Key
 
@@ -25,6 +26,11 @@ def unreadable(words: Sequence[str]) -> Any:
     raise ValueError(words)
 
 
+def _plainly(value: Any) -> str:
+    """A value as it is, a number to four digits."""
+    return number(value, 4) if isinstance(value, float) else str(value)
+
+
 def same(first: Any, second: Any) -> bool:
     """Whether two values of a control read the same."""
     numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (first, second))
@@ -40,7 +46,7 @@ class Control:
     """A control in the address: what it is called, holds, would hold by itself, and how that reads on the page.
 
     ``words`` are what it holds as an address says it, and ``read`` makes a value of such words. One that is
-    ``in_picture`` is moved there and shown beside it.
+    ``in_picture`` is moved there and shown beside it. ``shows`` says how another value would read.
     """
 
     key: str
@@ -51,6 +57,7 @@ class Control:
     words: tuple[str, ...] = ()
     read: Reader = unreadable
     in_picture: bool = False
+    shows: Callable[[Any], str] = _plainly
 
     def from_words(self, words: Sequence[str] | None) -> Any:
         """What an address with these words makes it hold: its default where it has none, or none that it knows."""
@@ -140,7 +147,7 @@ def page_record() -> PageRecord:
 
 
 def record_control(
-    key: str, label: str, value: Any, default: Any, text: str, words: Sequence[str], read: Reader, **more: bool
+    key: str, label: str, value: Any, default: Any, text: str, words: Sequence[str], read: Reader, **more: Any
 ) -> None:
     """A control has been drawn; the arguments are those of `Control`."""
     if key.startswith(_OF_TOOLS):

@@ -115,7 +115,8 @@ def log_slider(
         st.session_state[Key.STOPS.of(key)] = {texts[value]: value}
     text = slider_text(value)
     read = number(value, 4) if reads is None else reads(value)
-    record_control(key, label, float(value), begin, read, [text], lambda words: _inside(words, low, high))
+    shows = {} if reads is None else {"shows": reads}
+    record_control(key, label, float(value), begin, read, [text], lambda words: _inside(words, low, high), **shows)
     return float(value)
 
 

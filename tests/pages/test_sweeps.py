@@ -96,10 +96,9 @@ def test_a_sweep_begins_with_the_slider_moved_last_and_undo_covers_what_is_adopt
     page.button(key="lab-undo").click().run()
     assert log_slider(page, "o-k-scale").value == pytest.approx(before)
     moved(page, "o-noise", 4.0)
-    kept = (
-        "computed at How noisy the measured values are (σ²) = 0.2, which differs from the current settings of the page"
-    )
-    assert any(kept in box.value for box in page.caption)
+    kept = "computed at How noisy the measured values are (sd σ) = 0.447, which differs from the current settings"
+    captions = [box.value for box in page.caption if "computed" in box.value]
+    assert any(kept in each for each in captions), captions
     library = open_page("runs", run=run_id)
     assert not library.exception and any("The evidence is highest at" in box.value for box in library.markdown)
 

@@ -258,7 +258,7 @@ def _elsewhere(sweepable: Sweepable, run: Run, known: Swept) -> None:
     swept_now = {sweepable.offers[axis.name].key for axis in known.axes if axis.name in sweepable.offers}
     controls = page_record().controls
     moved = [
-        f"{plain(name_of(controls[key]))} = {number(value, 4) if isinstance(value, float) else value}"
+        f"{plain(name_of(controls[key]))} = {controls[key].shows(value)}"
         for key, value in values.items()
         if key in controls and key not in swept_now and not same(controls[key].value, value)
     ]
