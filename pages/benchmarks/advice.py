@@ -1,6 +1,6 @@
 """Which model to use for which data, with what was measured of it, from the stored rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import streamlit as st
@@ -10,7 +10,7 @@ from deconditioning.studies.measurements import Measured, measured
 from deconditioning.wording import percentages
 from pages.benchmarks import headlines
 from pages.benchmarks.measured import FOLDER as MEASURED
-from pages.benchmarks.trust import matched_share, mediated_share
+from pages.benchmarks.trust import matched_shares, mediated_shares
 from pages.kit.runs.stored_results import FOLDER, stored
 
 
@@ -18,9 +18,9 @@ def show_advice() -> None:
     """A row for each kind of data; nothing is said of what was not measured."""
     rows = (
         ("Coarse cells, covariates at every pixel", "the default model; regression kriging if time is short",
-         _of_interpolation(matched_share(), "bilinear interpolation")),
+         _of_interpolation(matched_shares(), "bilinear interpolation")),
         ("Coarse cells, covariates elsewhere, and a mediator", "the default model, which compares its candidates one "
-         "scale up", _of_interpolation(mediated_share(), "the best interpolation")),
+         "scale up", _of_interpolation(mediated_shares(), "the best interpolation")),
         ("Coarse cells and stations", "both in one model", _stations()),
         ("A series with earlier times at high resolution", "the archive as prior (page Period)",
          headlines.smaller_than_bcsd(_measured("period"))),
@@ -40,8 +40,10 @@ def _line(data: str, use: str, measured: str) -> str:
     return f'<tr><th scope="row">{escape(data)}</th>{cells}</tr>'
 
 
-def _of_interpolation(share: str, which: str) -> str:
-    return f"RMSE of the default model {share} of that of {which}" if share else ""
+def _of_interpolation(shares: Sequence[float], which: str) -> str:
+    if not shares:
+        return ""
+    return f"RMSE of the default model {percentages(shares)} of that of {which}, on {len(shares)} fields"
 
 
 def _measured(name: str) -> list[Measured]:

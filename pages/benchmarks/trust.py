@@ -155,21 +155,21 @@ def _choice(rows: list[dict[str, Any]]) -> str:
     )
 
 
-def matched_share() -> str:
-    """The default's RMSE relative to bilinear interpolation on matched cells, from the least to the largest; empty
-    where it was not measured."""
+def matched_shares() -> list[float]:
+    """The default's RMSE relative to bilinear interpolation on matched cells, of each field; empty where it was not
+    measured."""
     if not (FOLDER / FILE).is_file():
-        return ""
+        return []
     shares, _, _ = _shares(_groups(stored(FILE)["rows"]))
-    return percentages(shares) if shares else ""
+    return shares
 
 
-def mediated_share() -> str:
-    """The default's RMSE relative to the best interpolation on cells with a mediator, from the least to the largest;
-    empty where it was not measured."""
+def mediated_shares() -> list[float]:
+    """The default's RMSE relative to the best interpolation on cells with a mediator, of each field; empty where it was
+    not measured."""
     rows = stored(REAL_FIELDS)["rows"] if (FOLDER / REAL_FIELDS).is_file() else []
     mine = [row for row in rows if row["model"] == AUTO and row["case"] in REAL_MEDIATED and row["scores"]]
-    return percentages(row["scores"]["rmse"] / row["best_interpolation"]["rmse"] for row in mine) if mine else ""
+    return [row["scores"]["rmse"] / row["best_interpolation"]["rmse"] for row in mine]
 
 
 def _groups(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:

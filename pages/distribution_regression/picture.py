@@ -193,12 +193,12 @@ def _caption(how: ValidationSettings) -> str:
     learned = (
         "Kernel and noise are learned in every fold."
         if how.nested
-        else "The hyperparameters are as set: those that were learned saw all outcomes, the held-out ones too."
+        else "The hyperparameters are those on the sliders; learned ones have seen the held-out outcomes too."
     )
     times = "one partition"
     if how.repeats > 1:
         times = f"{how.repeats} partitions (the interval is over the partitions only)"
-    return f"R² of the full-rank fit from 5-fold cross-validation on {times}. {learned}"
+    return f"R² at subjects that were held out: 5-fold cross-validation on {times}. {learned}"
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

@@ -60,8 +60,8 @@ def summary(inference: Inference, method: str) -> float:
         words += f" is {between}"
         if (held := _held(inference, method)) is not None:
             words += f". The intervals of all parameters contain {held} true values"
+    st.markdown(_situation(inference))
     lead(_minus(f"{words}."), help=_minus(" ".join(more)) or None)
-    st.caption(_situation(inference))
     for other, sentence in inference.refused.items():
         st.warning(f"{TITLES[other]}: {sentence_of(sentence)}")
     return ratio

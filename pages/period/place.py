@@ -122,9 +122,12 @@ def _why(truth: np.ndarray, mean: np.ndarray, units: str) -> str:
         return f", because the error lasts: on average the truth is {number(abs(bias), 2)} {plain(units)} {side}"
     spreads = float(truth.std()), float(mean.std())
     if min(spreads) > 0 and error.std() > 0 and np.corrcoef(error, mean)[0, 1] ** 2 > _LASTS:
-        more = "more" if np.corrcoef(error, mean)[0, 1] > 0 else "less"
-        says = " instead of ".join(number(each, 2) for each in spreads)
-        return f", because the truth varies {more} in time than the mean: its sd is {says} {plain(units)}"
+        little = "little" if np.corrcoef(error, mean)[0, 1] > 0 else "much"
+        truth_sd, mean_sd = (f"{number(each, 2)} {plain(units)}" for each in spreads)
+        return (
+            f": the mean varies too {little} in time (its sd over time is {mean_sd}, that of the truth {truth_sd}), and "
+            "the band does not cover that"
+        )
     return ""
 
 

@@ -27,7 +27,7 @@ from pages.kit.runs.run_panel import said_of_one_step, show_owner
 from pages.kit.runs.station_scores import station_scores
 from pages.kit.tools.link import address_of, show_link
 from pages.runs.label import delete, label_form
-from pages.runs.names import STATES, described, is_given, name_of, setting_name, setting_text, units_of
+from pages.runs.names import STATES, described, is_given, model_title, name_of, setting_name, setting_text, units_of
 from pages.runs.overview import going_on
 from pages.runs.pictures import maps, tests, verdict
 from pages.runs.sweeps import open_sweep, sweeps
@@ -126,7 +126,7 @@ def trace_plots(engine: Visitor, run: Run) -> None:
     for stage, (at, values) in objectives.items():
         plotly_live(objective_trace(stage, at, values, dark=dark), f"objective-{stage}-{run.id}")
         if any(all(each is None for each in row) for row in zip(*values.values(), strict=True)):
-            st.caption(_parted(parameters))
+            st.caption(f"{_parted(parameters)}{_averaged(run)}")
     if parameters:
         plotly_live(hyperparameter_trace(steps, parameters, dark=dark), f"parameters-{run.id}")
 
@@ -141,6 +141,19 @@ def _parted(parameters: Mapping[str, Sequence[float | None]]) -> str:
         f"At a dotted line another fit begins, of another model or from another start.{differ} *Best so far* is the "
         "best of its own fit: values of different models are not comparable, because each has its own prior."
     )
+
+
+def _averaged(run: Run) -> str:
+    """Which models the map is an average of; empty where it is one model's."""
+    others = (((run.result or {}).get("learned") or {}).get("average") or {}).get("others") or []
+    if not others:
+        return ""
+    shares = {model_title(run_model(run)): 1 - sum(each["weight"] for each in others)}
+    for each in others:
+        title = model_title(each["spec"]["model"])
+        shares[title] = shares.get(title, 0.0) + each["weight"]
+    parts = ", ".join(f"{plain(title)} {100 * share:.0f} %" for title, share in shares.items())
+    return f" The map is an average of the fits, weighted by their errors one scale up: {parts}."
 
 
 def scores(run: Run) -> None:

@@ -98,10 +98,10 @@ def in_practice(matching: str) -> str:
     error = float(np.std(found[best], ddof=1)) / len(found[best]) ** 0.5
     worse = min((name for name in mean if mean[name] > mean[best] + error), key=mean.__getitem__)
     near = [name for name in _PAIR if name != best and mean[name] <= mean[best] + error]
-    equal = "".join(f"; {model_name(name)} is as accurate ({mean[name]:.3f})" for name in near)
+    equal = "".join(f", as accurate as {model_name(name)} ({mean[name]:.3f})" for name in near)
     return (
-        f"**In practice** learn the hyperparameters and use {model_name(best)} (RMSE {mean[best]:.3f}, mean of "
-        f"{len(found[best])} seeds{equal}; {model_name(worse)} has {mean[worse]:.3f})."
+        f"**In practice** learn the hyperparameters and use {model_name(best)}: learned on each of {len(found[best])} "
+        f"rolls it has an RMSE of {mean[best]:.3f} on average{equal}; {model_name(worse)} has {mean[worse]:.3f}."
     )
 
 

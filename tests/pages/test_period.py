@@ -296,8 +296,8 @@ def test_a_band_that_is_too_narrow_says_why_if_the_errors_show_it() -> None:
     assert "because the error lasts" in colder and colder.endswith("the truth is 1.5 K colder")
     assert _verdict(0.7, mean + error + 1.5, mean, "mm").endswith("mm higher")
     wide = _verdict(0.7, 280 + 1.4 * (mean - 280) + error, mean, "K")
-    assert "because the truth varies more in time than the mean: its sd is 4" in wide
-    assert "varies less" in _verdict(0.7, 280 + 0.6 * (mean - 280) + error, mean, "K")
+    assert "here: the mean varies too little in time (its sd over time is 3 K, that of the truth 4" in wide
+    assert "varies too much" in _verdict(0.7, 280 + 0.6 * (mean - 280) + error, mean, "K")
     assert _verdict(1.0, mean, mean + 0.1, "K") == ". So it is too wide here"
 
 

@@ -63,6 +63,8 @@ def trace_plot(
     if below:
         picture["legend"] |= {"yref": "container", "y": 0, "maxheight": _LEGEND_ROW * (rows + 1)}
     picture["xaxis"] = axis("Step", dark, showgrid=False, automargin=below, rangemode="nonnegative")
+    if len(at):  # the same for all pictures of one learning
+        picture["xaxis"] |= {"range": [0, 1.02 * float(at.max()) or 1.0], "autorange": False}
     picture["xaxis"] |= {"dtick": 1} if len(at) and np.ptp(at) < 6 else {"nticks": 8}
     picture["yaxis"] = axis(label, dark, **(_decades(series) if log else {}))
     last = ", ".join(f"{name} {_last(values)}" for name, values in series.items())
