@@ -56,7 +56,7 @@ def period_document(
         from deconditioning.period.statistics import statistics_named
 
         statistics_named(options.statistics, ensemble.series[0] if ensemble else series)
-    training = _training(options, series, source, spec, opened)
+    training = _training(options, ensemble or series, source, spec, opened)
     if options.upper and training is not None:
         if in_stretches:
             raise InputError("`--upper` needs all times in memory: choose fewer times or a region, or leave it out.")
@@ -91,7 +91,7 @@ def _matched_directly(
 
 def _training(
     options: argparse.Namespace,
-    series: "Series",
+    target: "Series | Ensemble",
     source: "Source",
     spec: "DownscalingSpec",
     opened: "dict[str, Fields]",
@@ -101,8 +101,13 @@ def _training(
         return None
     from deconditioning.period.archive.predictors import read_predictors
     from deconditioning.period.archive.training import cost_of, read_training
+    from deconditioning.period.ensemble import Ensemble, predictors_of_members
 
-    predictors = read_predictors(source, spec, opened.__getitem__, options.times, options.predictors or (), series)
+    series, names = target.pooled if isinstance(target, Ensemble) else target, options.predictors or ()
+    if isinstance(target, Ensemble):
+        predictors = predictors_of_members(source, spec, opened.__getitem__, options.times, names, target)
+    else:
+        predictors = read_predictors(source, spec, opened.__getitem__, options.times, names, target)
     archive, words = archive_of(options.archive), options.period or ()
     cost = cost_of(series, archive, words)
     if cost and not options.quiet:
@@ -219,7 +224,7 @@ def _save(options: argparse.Namespace, delivery: Any, result: "PeriodResult", en
 def _check_ensemble(options: argparse.Namespace, ensemble: "Ensemble", in_stretches: bool) -> None:
     """Say that all members are downscaled; ``InputError`` for what is not there for several."""
     one = f"leave it out, or choose one member with `--select {ensemble.dim}=…`"
-    for name in ("upper", "predictors", "draws", "exceedance", "other_method"):
+    for name in ("upper", "draws", "exceedance", "other_method"):
         if getattr(options, name):
             what = f"`--{name.replace('_', '-')}`"
             raise InputError(f"{what} cannot be used with the {len(ensemble)} members of `{ensemble.dim}`: {one}.")

@@ -1,10 +1,10 @@
 """Many times of one request, for the function ``downscale``."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.errors import InputError
@@ -15,7 +15,13 @@ from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import matched_directly, read_training
 from deconditioning.period.dataset import pair_dataset, period_dataset
-from deconditioning.period.ensemble import Ensemble, downscale_ensemble, ensemble_dataset, read_ensemble
+from deconditioning.period.ensemble import (
+    Ensemble,
+    downscale_ensemble,
+    ensemble_dataset,
+    predictors_of_members,
+    read_ensemble,
+)
 from deconditioning.period.run import downscale_series
 from deconditioning.period.series import read_series
 
@@ -43,13 +49,10 @@ def of_times(
     request = _at_times(request, _words(times), archive)
     ensemble = read_ensemble(request.source, request.spec, request.fields.__getitem__, _words(times))
     if ensemble is not None:
-        for name, given in (("draws", draws), ("other_method", other_method)):
-            if given:
-                raise InputError(
-                    f"`{name}` cannot be used with the members of `{ensemble.dim}`: leave it out, or choose one member "
-                    "with `select`."
-                )
-        return _of_members(ensemble, settings, archive, period, predictors, upper)
+        _check_members(ensemble.dim, {"draws": draws, "upper": upper, "other_method": other_method})
+        return _of_members(
+            request, ensemble, settings, archive, _words(times), _words(period or ()), _words(predictors)
+        )
     series = read_series(request.source, request.spec, request.fields.__getitem__, _words(times))
     if archive is None:
         result = downscale_series(series, settings)
@@ -82,19 +85,25 @@ def _at_times(request: Request, words: Sequence[str], archive: Gridded | None) -
     return replace(request, source=source, spec=spec)
 
 
+def _check_members(dim: str, given: Mapping[str, Any]) -> None:
+    """``InputError`` for what is given and not there for several members."""
+    for name, value in given.items():
+        if value:
+            raise InputError(
+                f"`{name}` cannot be used with the members of `{dim}`: leave it out, or choose one member with "
+                "`select`."
+            )
+
+
 def _of_members(
-    ensemble: Ensemble, settings: DownscaleSettings, archive: Gridded | None, period: str | Sequence[str] | None,
-    predictors: str | Sequence[str], upper: str | None,
+    request: Request, ensemble: Ensemble, settings: DownscaleSettings, archive: Gridded | None, times: Sequence[str],
+    period: Sequence[str], names: Sequence[str],
 ) -> "xr.Dataset":  # fmt: skip
-    """The dataset of all members of an ensemble."""
-    if predictors or upper:
-        raise InputError(
-            f"`predictors` and `upper` cannot be used with the members of `{ensemble.dim}`: leave them out, or choose "
-            "one member with `select`."
-        )
+    """The dataset of all members of an ensemble, with the predictors ``names``."""
     training = None
     if archive is not None:
-        training = read_training(ensemble.pooled, fields_of(archive, "archive"), _words(period or ()))
+        others = predictors_of_members(request.source, request.spec, request.fields.__getitem__, times, names, ensemble)
+        training = read_training(ensemble.pooled, fields_of(archive, "archive"), period, others)
     result = downscale_ensemble(ensemble, settings, training=training)
     for sentence in result.pooled.warnings:
         warnings.warn(sentence, UserWarning, stacklevel=4)

@@ -22,6 +22,7 @@ from deconditioning.fields.footprints.stations import standardised_again
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.scaling import Scale
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import Training
 from deconditioning.period.behind_warp import BehindWarp
@@ -90,6 +91,29 @@ def read_ensemble(
         series.append(read_series(source, at, opener, words, series[0] if series else None))
     _check(dim, labels, series)
     return Ensemble(dim, labels, tuple(series), _pooled(spec, dim, series))
+
+
+def predictors_of_members(
+    source: Source, spec: DownscalingSpec, opener: Callable[[str], Fields], words: Sequence[str], names: Sequence[str],
+    ensemble: Ensemble,
+) -> tuple[Series, ...]:  # fmt: skip
+    """Series of other variables at the times of all members, one member after another: each member has its own values
+    of those with the dimension of the members.
+
+    At training times they are of the member that the target's coarse values are of. Raises ``InputError`` as
+    `read_predictors` does, and for members that differ in their times.
+    """
+    fields, result = opener(source.coarse or source.fields), list[Series]()
+    for name in dict.fromkeys(names):
+        each = list[Series]()
+        for number, member in enumerate(ensemble.series):
+            has_members = fields.holds(name) and ensemble.dim in fields.check(name).extra
+            select = {**spec.select, **({f"{name}:{ensemble.dim}": number} if has_members else {})}
+            each += read_predictors(source, replace(spec, select=select), opener, words, [name], member)
+        _check(ensemble.dim, ensemble.labels, each)
+        pooled = _pooled(replace(spec, target=name), ensemble.dim, each)
+        result.append(pooled if ensemble.pooled.fine is None else replace(pooled, file=each[0].file))
+    return tuple(result)
 
 
 def _check(dim: str, labels: Sequence[str], series: Sequence[Series]) -> None:
@@ -188,6 +212,7 @@ def _at(result: PeriodResult, times: np.ndarray) -> PeriodResult:
         result, series=replace(result.series.only(times), members=1), means=result.means[times],
         spread_of=result.spread_of[times], amplitude=result.amplitude[times], evidence=result.evidence[times],
         peers={name: replace(peer, means=peer.means[times]) for name, peer in result.peers.items()}, behind=behind,
+        residuals=None if result.residuals is None else result.residuals.only(times),
     )  # fmt: skip
 
 

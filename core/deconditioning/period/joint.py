@@ -1,7 +1,7 @@
 """Joint draws of a series: fields of errors that are correlated in space as the posterior is, and in time."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -23,12 +23,19 @@ from deconditioning.period.posterior import PixelSums, Together
 @dataclass(frozen=True, eq=False)
 class Residuals:
     """``draw`` gives (count, P) independent fields of standardised errors, of variance one at every pixel, from a
-    generator; ``correlation`` is ρ in time, ``of_archive`` if it comes from an archive's left-out errors.
+    generator; ``correlation`` is ρ in time, ``of_archive`` if it comes from an archive's left-out errors. ``together``
+    gives (count, T, P) of the joint posterior of all times, where that is known, in place of ρ.
     """
 
     draw: Callable[[int, torch.Generator], Float[Tensor, "count P"]]
     correlation: TimeCorrelation
     of_archive: bool
+    together: Callable[[int, torch.Generator], Float[Tensor, "count T P"]] | None = None
+
+    def only(self, times: np.ndarray) -> "Residuals":
+        """Those of some of the times."""
+        every = self.together
+        return self if every is None else replace(self, together=lambda count, given: every(count, given)[:, times])
 
 
 #: Bytes of errors that are drawn at once.
@@ -42,14 +49,18 @@ def linked_errors(
     """``count`` fields (T, P) of standardised errors at times in ``days``, correlated in space and in time, one after
     another, and (1, P) of errors that never change.
 
-    The correlation in time is by default that of the residuals. Errors are drawn a few series at a time, so that the
-    draws depend on ``count`` too.
+    The correlation in time is by default that of the residuals, or of their joint posterior. Errors are drawn a few
+    series at a time, so that the draws depend on ``count`` too.
     """
     root = linalg.root(torch.as_tensor((correlation or residuals.correlation).matrix(days)), "correlation in time")
     times, generator = len(root), torch.Generator().manual_seed(seed)
     most = max(1, _AT_ONCE // (8 * times * pixels))
     for begin in range(0, count, most):
         series = min(most, count - begin)
+        if residuals.together is not None and correlation is None:
+            joint = residuals.together(series, generator)
+            yield from zip(joint.numpy(), residuals.draw(series, generator).numpy()[:, None], strict=True)
+            continue
         for errors in residuals.draw(series * times, generator).reshape(series, times, -1):
             yield (root @ errors).numpy(), errors[:1].numpy()
 

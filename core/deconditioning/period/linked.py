@@ -12,7 +12,7 @@ it. Without missing cells and noise, the mean is that of each time by itself; no
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,13 +25,15 @@ from deconditioning import linalg
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import columns_of
 from deconditioning.errors import Check, InputError, never
+from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.indirect_gp import weights_and_noise
 from deconditioning.models.spec import ModelSpec
 from deconditioning.period.correlation import days_of
+from deconditioning.period.joint import kernel_draws
 from deconditioning.period.posterior import PixelSums, Together
 from deconditioning.period.series import Series
-from deconditioning.period.space_time import Chain, Filtered, filtered_chain, smoothed_chain
+from deconditioning.period.space_time import Chain, Filtered, drawn_chain, filtered_chain, smoothed_chain
 
 #: Times, one after another, that τ and σ² are learned from and that cells are left out of, at most.
 _MOST_TIMES = 60
@@ -66,10 +68,12 @@ class Cells:
 class Linked:
     """Cells of all times of a series, linked through time.
 
-    ``cells``, the moments ``given`` of their states at all times, the ``scale`` τ in days, and the ``noise`` σ².
+    ``cells``, their standardised ``targets`` (M, T), the moments ``given`` of their states at all times, the ``scale``
+    τ in days, and the ``noise`` σ².
     """
 
     cells: Cells
+    targets: Float[Tensor, "M T"]
     given: Filtered
     scale: float
     noise: float
@@ -95,14 +99,54 @@ class Linked:
         variances = torch.empty(len(times), sums.pixels, dtype=torch.float64, device=sums.gram.device)
         with torch.no_grad():
             for part, cross, prior in sums.tiles(check):
-                of_cells = self.cells.root.half_solve(cross - self.cells.level)
-                inside = prior - self.cells.level - of_cells.square().sum(0)
-                of_state = torch.cat([of_cells, math.sqrt(self.cells.level) * torch.ones_like(prior)[None]])
+                _, of_state, inside = self._at(cross, prior)
                 means[:, part] = (self.given.mean[times] @ of_state).cpu()
                 for row, time in enumerate(times):
                     known = (self.given.covariance[time] @ of_state).mul_(of_state).sum(0)
                     variances[row, part] = (inside + known).clamp_min(0)
         return means, list(variances)
+
+    def draws(
+        self, spec: ModelSpec, problem: DownscalingProblem, sums: PixelSums, days: np.ndarray, member: np.ndarray
+    ) -> Callable[[int, torch.Generator], Float[Tensor, "count T P"]]:
+        """What draws errors of all times from the joint posterior, over the sd of each pixel and time.
+
+        ``Aᵀ(v_t − m_t) + h_t(x) − Aᵀ L⁻¹ h̄_t`` with joint draws of the states v and of h, whose part that the cells do
+        not know is independent of v and as long-lived as h.
+        """
+        chain = self.cells.chain(_kept(days, member, self.scale), self.noise)
+        between = np.exp(-np.abs(np.subtract.outer(days, days)) / self.scale) * np.equal.outer(member, member)
+        root, times = linalg.root(torch.as_tensor(between).to(chain.loading), "correlation in time"), len(days)
+        varying = [t for t in spec.kernel.terms if any(f.family != "constant" for f in t.factors)]
+        of_rest = replace(spec, kernel=replace(spec.kernel, terms=tuple(varying)))
+
+        def draw(count: int, generator: torch.Generator) -> Float[Tensor, "count T P"]:
+            """Standardised errors (count, T, P)."""
+            states = drawn_chain(chain, self.targets, count, generator) - self.given.mean[:, :, None]
+            prior, means = kernel_draws(of_rest, problem, count * times, generator)
+            known = self.cells.root.half_solve(means.to(root))
+            result = torch.empty(count, times, sums.pixels, dtype=torch.float64)
+            for part, cross, variance in sums.tiles():
+                of_cells, of_state, inside = self._at(cross, variance)
+                rest = (prior[part].T.to(root) - known.T @ of_cells).reshape(count, times, -1)
+                errors = torch.einsum("tdn,dp->ntp", states, of_state) + root @ rest
+                result[:, :, part] = (errors / self._variances(of_state, inside).sqrt().clamp_min(1e-12)).cpu()
+            return result
+
+        return draw
+
+    def _at(
+        self, cross: Float[Tensor, "M p"], prior: Float[Tensor, " p"]
+    ) -> tuple[Float[Tensor, "M p"], Float[Tensor, "d p"], Float[Tensor, " p"]]:
+        """A and, with the level behind it, what some pixels have of the states; the variance that cells leave."""
+        of_cells = self.cells.root.half_solve(cross - self.cells.level)
+        inside = prior - self.cells.level - of_cells.square().sum(0)
+        return of_cells, torch.cat([of_cells, math.sqrt(self.cells.level) * torch.ones_like(prior)[None]]), inside
+
+    def _variances(self, of_state: Float[Tensor, "d p"], inside: Float[Tensor, " p"]) -> Float[Tensor, "T p"]:
+        """var f of some pixels at all times."""
+        known = [(covariance @ of_state).mul_(of_state).sum(0) for covariance in self.given.covariance]
+        return (inside + torch.stack(known)).clamp_min(0)
 
 
 def single_times(groups: Sequence[Together]) -> list[Together]:
@@ -146,7 +190,7 @@ def linked_series(
         return None
     check()
     kept = _kept(days, series.member, scale)
-    return Linked(cells, smoothed_chain(cells.chain(kept, noise), targets), scale, noise)
+    return Linked(cells, targets, smoothed_chain(cells.chain(kept, noise), targets), scale, noise)
 
 
 def _cells_of(series: Series, spec: ModelSpec, sums: PixelSums) -> tuple[Cells | None, str]:

@@ -183,7 +183,7 @@ def _gaussian(
         warnings + jitter_sentence(jitter),
         {"device": str(device), "jitter": jitter, "learned_from": len(spread_times(series)), **diagnostics,
          **_about_stations(series, spec, groups)},
-        _residuals(series, spec, sums, groups, linked) if series.varying is None else None, linked=linked,
+        _residuals(series, spec, sums, groups, linked, chosen) if series.varying is None else None, linked=linked,
     )  # fmt: skip
 
 
@@ -285,9 +285,11 @@ class _Filled:
 
 
 def _residuals(
-    series: Series, spec: ModelSpec, sums: PixelSums, groups: Sequence[Together], linked: Linked | None
-) -> Residuals:
-    """Joint draws of the errors, as long-lived as the evidence of the cells has them; σ² is new at every time.
+    series: Series, spec: ModelSpec, sums: PixelSums, groups: Sequence[Together], linked: Linked | None,
+    chosen: np.ndarray,
+) -> Residuals:  # fmt: skip
+    """Joint draws of the errors at the ``chosen`` times, as long-lived as the evidence of the cells has them; σ² is new
+    at every time. Of linked times, they are those of the joint posterior.
 
     Of an ensemble, the first member shows how long they last.
     """
@@ -311,4 +313,9 @@ def _residuals(
     if linked is not None or len(some) > 2:
         if spec.noise > _LEAST_NOISE:
             correlation = correlation.with_single(share_of_noise(sums, conditioning, spec.noise, cells))
-    return residuals_of_kernel(spec, series.problem, sums, largest, correlation)
+    result = residuals_of_kernel(spec, series.problem, sums, largest, correlation)
+    if linked is None:
+        return result
+    return replace(
+        result, together=linked.draws(spec, series.problem, sums, days_of(series.dates), series.member)
+    ).only(chosen)

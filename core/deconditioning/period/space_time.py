@@ -9,7 +9,9 @@ in O(M³ + T³). Source: Saatçi 2011, *Scalable Inference for Structured Gaussi
 
 Cells that are missing at changing times, with ``K_t = exp(−|Δt|/τ)``: the cells are then a Markov chain, and a Kalman
 filter and a Rauch–Tung–Striebel smoother are exact, in O(T M³) (`smoothed_chain`). Source: Rasmussen and Williams 2006,
-app. B; Särkkä 2013, *Bayesian Filtering and Smoothing*, ch. 4 and 8.
+app. B; Särkkä 2013, *Bayesian Filtering and Smoothing*, ch. 4 and 8. Draws of all states together come from a draw of
+the prior, corrected by the smoothed mean of what is seen of it and of the cells (`drawn_chain`). Source: Durbin and
+Koopman 2002, *Biometrika* 89.
 """
 
 import math
@@ -22,6 +24,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from deconditioning import linalg
+from deconditioning.kernels.families.draws import normal
 
 
 def separable_evidence(
@@ -55,46 +58,51 @@ class Chain:
     noise: Float[Tensor, "M M"]
 
     def forecast(
-        self, time: int, mean: Float[Tensor, " d"], covariance: Float[Tensor, "d d"]
-    ) -> tuple[Float[Tensor, " d"], Float[Tensor, "d d"]]:
-        """The moments of v_t from those of the time before."""
+        self, time: int, mean: Float[Tensor, "d *n"], covariance: Float[Tensor, "d d"]
+    ) -> tuple[Float[Tensor, "d *n"], Float[Tensor, "d d"]]:
+        """The moments of v_t from those of the time before, also for several means."""
         kept = self.kept[time]
-        return kept * mean, kept[:, None] * covariance * kept + torch.diag(1 - kept.square())
+        return kept.reshape(-1, *(1,) * (mean.ndim - 1)) * mean, kept[:, None] * covariance * kept + torch.diag(
+            1 - kept.square()
+        )
 
 
 class Filtered(NamedTuple):
     """Moments of v_t given z up to t, mean (T, d) and covariance (T, d, d), and ``evidence`` (T,), the log density of
-    z_t given all before, 0 where nothing is known; ``jitter`` is the largest that a factorisation needed.
+    z_t given all before, 0 where nothing is known; ``jitter`` is the largest that a factorisation needed. For several
+    sets of targets, known at the same places, means are (T, d, n) and the evidence is that of the first.
     """
 
-    mean: Float[Tensor, "T d"]
+    mean: Float[Tensor, "T d *n"]
     covariance: Float[Tensor, "T d d"]
     evidence: Float[Tensor, " T"]
     jitter: float
 
 
-def filtered_chain(chain: Chain, targets: Float[Tensor, "M T"]) -> Filtered:
+def filtered_chain(chain: Chain, targets: Float[Tensor, "M T *n"]) -> Filtered:
     """The Kalman filter; targets are NaN where missing."""
-    size, count, jitter = chain.loading.shape[1], targets.shape[1], 0.0
-    mean, covariance = chain.loading.new_zeros(size), linalg.identity(size, chain.loading)
-    means, covariances, evidence = (chain.loading.new_zeros(count, *shape) for shape in ((size,), (size, size), ()))
-    for time, values in enumerate(targets.T):
+    size, count, sets, jitter = chain.loading.shape[1], targets.shape[1], targets.shape[2:], 0.0
+    mean, covariance = chain.loading.new_zeros(size, *sets), linalg.identity(size, chain.loading)
+    shapes = ((size, *sets), (size, size), ())
+    means, covariances, evidence = (chain.loading.new_zeros(count, *shape) for shape in shapes)
+    for time in range(count):
+        values = targets[:, time]
         if time:
             mean, covariance = chain.forecast(time, mean, covariance)
-        rows = (~values.isnan()).nonzero()[:, 0]
+        rows = (~values.reshape(len(values), -1)[:, 0].isnan()).nonzero()[:, 0]
         if len(rows):
             loading, residual = chain.loading[rows], values[rows] - chain.loading[rows] @ mean
             between = loading @ covariance
             factor = linalg.cholesky(between @ loading.T + chain.noise[rows][:, rows], "covariance of the targets")
             jitter = max(jitter, factor.jitter)
-            evidence[time] = linalg.log_normal_density(residual, factor)
+            evidence[time] = linalg.log_normal_density(residual.reshape(len(rows), -1)[:, 0], factor)
             gain = factor.half_solve(between)
             mean, covariance = mean + between.T @ factor.solve(residual), covariance - gain.T @ gain
         means[time], covariances[time] = mean, covariance
     return Filtered(means, covariances, evidence, jitter)
 
 
-def smoothed_chain(chain: Chain, targets: Float[Tensor, "M T"]) -> Filtered:
+def smoothed_chain(chain: Chain, targets: Float[Tensor, "M T *n"]) -> Filtered:
     """Moments of v_t given the targets of all times, and the evidence as `filtered_chain` has it, whose sum is
     ``log p(Z)``.
     """
@@ -107,3 +115,22 @@ def smoothed_chain(chain: Chain, targets: Float[Tensor, "M T"]) -> Filtered:
         mean[time] += gain @ (mean[time + 1] - ahead)
         covariance[time] += gain @ (covariance[time + 1] - spread) @ gain.T
     return Filtered(mean, covariance, evidence, jitter)
+
+
+def drawn_chain(
+    chain: Chain, targets: Float[Tensor, "M T"], count: int, generator: torch.Generator
+) -> Float[Tensor, "T d D"]:
+    """``count`` joint draws of the states of all times given the targets, NaN where missing.
+
+    ``v* + E[v | z − z*]`` with states v* and targets z* of a draw of the prior.
+    """
+    cells, times = targets.shape
+    size, root = chain.loading.shape[1], linalg.root(chain.noise, "noise of the cells")
+    fresh = normal((times, size, count), generator).to(chain.loading)
+    states = [fresh[0]]
+    for kept, new in zip(chain.kept[1:, :, None], fresh[1:], strict=True):
+        states.append(kept * states[-1] + (1 - kept.square()).sqrt() * new)
+    drawn = torch.stack(states)
+    errors = normal((cells, times * count), generator).to(chain.loading)
+    seen = torch.einsum("md,tdn->mtn", chain.loading, drawn) + (root @ errors).reshape(cells, times, count)
+    return drawn + smoothed_chain(chain, targets[:, :, None] - seen).mean

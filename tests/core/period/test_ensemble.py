@@ -18,6 +18,7 @@ from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.scaling import Scale
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.period.archive.peers.fitted import QUANTILES
+from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import read_training
 from deconditioning.period.ensemble import (
@@ -26,6 +27,7 @@ from deconditioning.period.ensemble import (
     ensemble_dataset,
     further_member,
     member_dimension,
+    predictors_of_members,
     read_ensemble,
 )
 from deconditioning.period.run import downscale_series
@@ -255,10 +257,10 @@ def test_command_and_function_downscale_all_members_of_a_coarse_file(tmp_path: P
     assert "`realization` has no member 3: choose one of 2, 5, 9." in capsys.readouterr().err
     assert main(["verify", str(tmp_path / "one.nc"), "--member", "3"]) != 0
     assert "the prediction has none: leave it out" in capsys.readouterr().err
-    assert main([*map(str, words), "--archive", str(tmp_path / "fine.nc"), "--predictors", "t"]) != 0
-    assert "`--predictors` cannot be used with the 3 members of `realization`" in capsys.readouterr().err
-    with pytest.raises(InputError, match="`predictors` and `upper` cannot be used"):
-        downscale(coarse, fine, times="all", covariate_names=["orog"], archive=dataset, predictors="u")
+    assert main([*map(str, words), "--archive", str(tmp_path / "fine.nc"), "--upper", "t"]) != 0
+    assert "`--upper` cannot be used with the 3 members of `realization`" in capsys.readouterr().err
+    with pytest.raises(InputError, match="`upper` cannot be used"):
+        downscale(coarse, fine, times="all", covariate_names=["orog"], archive=dataset, upper="u")
 
 
 def test_statistics_of_members_are_those_of_a_further_one() -> None:
@@ -287,3 +289,38 @@ def test_statistics_of_members_are_those_of_a_further_one() -> None:
     np.testing.assert_array_equal(again[1].high, found[1].high)
     with pytest.raises(InputError, match="1 draws cannot show"):
         statistics_of_members(members, words, 1)
+
+
+def test_each_member_has_its_own_predictors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the mixture of all, each member is as if it were alone; a variable without members is that of all."""
+    dataset, fine = of_members(60), made_dataset(60)
+    winds = [fine["wind"].roll(time=n, roll_coords=False) for n in range(MEMBERS)]
+    whole = dataset.assign(
+        wind=xr.concat(winds, dataset["realization"]).assign_attrs(fine["wind"].attrs), other=fine["wind"]
+    )
+    fields = fields_from_dataset(whole)
+    source, words = Source("x"), ["#48/#59"]
+    ensemble = read_ensemble(source, SPEC, lambda key: fields, words)
+    assert ensemble is not None
+    others = predictors_of_members(source, SPEC, lambda key: fields, words, ["wind", "other"], ensemble)
+    assert [len(each) for each in others] == [36, 36]
+    training = read_training(ensemble.pooled, fields_from_dataset(fine), predictors=others)
+    values = training.predictors.at(ensemble.pooled.labels)
+    for n in range(MEMBERS):
+        alone = fields_from_dataset(whole.isel(realization=n, drop=True))
+        series = read_series(source, SPEC, lambda key, alone=alone: alone, words)
+        read_alone = read_predictors(source, SPEC, lambda key, alone=alone: alone, words, ["wind", "other"])
+        own = read_training(series, fields_from_dataset(fine), predictors=read_alone).predictors
+        sd = own.later.std() / values[12 * n : 12 * n + 12].std()  # in units of the training times' sd
+        assert sd == pytest.approx(1, abs=0.2) and own.later.shape == (12, 40)
+        known = np.corrcoef(own.later.ravel(), values[12 * n : 12 * n + 12].ravel())[0, 1]
+        assert known > 0.999
+    np.testing.assert_allclose(values[:12, 20:], values[12:24, 20:], atol=1e-12)
+    assert np.abs(values[:12, :20] - values[12:24, :20]).max() > 0.5
+    result = downscale_ensemble(ensemble, UNLEARNED, training=training)
+    assert len(result.members) == MEMBERS and np.isfinite(result.pooled.means).all()
+    whole.to_netcdf(tmp_path / "w.nc")
+    command = [tmp_path / "w.nc", "--target", "t", "--covariates", "orog", "--block", 4, 4, "--withhold", 0, "--times",
+               "#48/#59", "--archive", tmp_path / "w.nc", "--predictors", "wind", "--no-learn", "--quiet"]  # fmt: skip
+    assert main(["downscale", *map(str, command)]) == 0
+    assert "Cell" not in capsys.readouterr().err

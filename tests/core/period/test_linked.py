@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from deconditioning.downscaling.source import Source
 from deconditioning.errors import InputError
 from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.period.correlation import days_of
+from deconditioning.period.ensemble import members_of
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.series import Series, read_series
 from tests.core.period.made import SPEC, UNLEARNED, made_dataset
@@ -30,8 +32,8 @@ def series() -> Series:
     return with_gaps(9, 0.4)
 
 
-def dense(series: Series, result: PeriodResult) -> tuple[np.ndarray, np.ndarray, float]:
-    """Mean and variance (T, P), standardised, and log evidence by one covariance of all cells at all times."""
+def parts_of(series: Series, result: PeriodResult) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Prior covariance (T P, T P) of all pixels at all times, what the targets see of it, and the targets."""
     problem, spec, count = series.problem, result.spec, len(series)
     kernel = evaluate(spec.kernel.build(problem.columns), problem.inputs, problem.inputs).detach().numpy()
     constant = sum(t.scale for t in spec.kernel.terms if all(f.family == "constant" for f in t.factors))
@@ -46,7 +48,13 @@ def dense(series: Series, result: PeriodResult) -> tuple[np.ndarray, np.ndarray,
     whole = np.kron(between, kernel - constant) + np.kron(np.eye(count), constant * ones)
     seen = np.kron(np.eye(count), average)
     z = ((series.coarse - series.level[:, None]) / series.scale).ravel()
-    seen, z = seen[np.isfinite(z)], z[np.isfinite(z)]
+    return whole, seen[np.isfinite(z)], z[np.isfinite(z)]
+
+
+def dense(series: Series, result: PeriodResult) -> tuple[np.ndarray, np.ndarray, float]:
+    """Mean and variance (T, P), standardised, and log evidence by one covariance of all cells at all times."""
+    whole, seen, z = parts_of(series, result)
+    spec, count = result.spec, len(series)
     covariance = seen @ whole @ seen.T + spec.noise * np.eye(len(z))
     fit = np.linalg.solve(covariance, z)
     evidence = -0.5 * (z @ fit + np.linalg.slogdet(covariance)[1] + len(z) * np.log(2 * np.pi))
@@ -136,3 +144,34 @@ def test_noise_is_learned_where_linking_is_requested() -> None:
 def test_what_cannot_be_linked_is_said(series: Series) -> None:
     with pytest.raises(InputError, match="cannot be linked: they are not in order"):
         downscale_series(replace(series, dates=series.dates[::-1]), UNLEARNED, link=True)
+
+
+@pytest.mark.parametrize("noise", [1e-3, 0.2])
+def test_draws_have_the_joint_covariance_of_one_gaussian_over_all_times(series: Series, noise: float) -> None:
+    """Covariances between pixels and times, over their sds, from 600 draws."""
+    result = downscale_series(series, UNLEARNED.replace(noise=noise), link=True)
+    whole, seen, z = parts_of(series, result)
+    chosen = np.random.default_rng(0).choice(len(whole), 200, replace=False)
+    across = whole[chosen] @ seen.T
+    covariance = seen @ whole @ seen.T + noise * np.eye(len(z))
+    posterior = whole[np.ix_(chosen, chosen)] - across @ np.linalg.solve(covariance, across.T)
+    sd = np.sqrt(np.diag(posterior))
+    wanted = posterior / sd / sd[:, None]
+    assert result.residuals is not None and result.residuals.together is not None
+    drawn = result.residuals.together(600, torch.Generator().manual_seed(0)).reshape(600, -1).numpy()[:, chosen]
+    error = (drawn.T @ drawn / 600 - wanted) / np.sqrt((1 + wanted**2) / 600)
+    assert np.sqrt(np.mean(error**2)) == pytest.approx(1, abs=0.15) and np.abs(error).max() < 6
+    assert np.abs(drawn.mean(0)).max() < 5 / np.sqrt(600) and np.abs(wanted - np.eye(200)).max() > 0.5
+
+
+def test_draws_of_members_are_those_of_their_times(series: Series) -> None:
+    two = replace(
+        series, labels=series.labels * 2, dates=series.dates * 2, coarse=np.vstack([series.coarse, series.coarse]),
+        level=np.tile(series.level, 2), members=2,
+    )  # fmt: skip
+    result = downscale_series(two, UNLEARNED, link=True)
+    whole, *others = (
+        each.residuals.together(60, torch.Generator().manual_seed(0)).numpy() for each in (result, *members_of(result))
+    )
+    np.testing.assert_array_equal(np.concatenate(others, axis=1), whole)
+    assert abs(np.mean(whole[:, 4] * whole[:, 13])) < 0.1  # the same time of the other member

@@ -25,7 +25,8 @@ class Predictors:
     ----------
     cell : (K,) the coarse cell of each.
     known : (N, K) at the times of the training period.
-    labels, later : (T,) the times of the series, and (T, K) the values there, NaN where missing.
+    labels, later : (T,) the times of the series, those of one member of an ensemble after another, and (T, K) the
+        values there, NaN where missing.
     """
 
     cell: np.ndarray
@@ -35,8 +36,10 @@ class Predictors:
 
     def at(self, labels: Sequence[str]) -> np.ndarray:
         """(t, K) values at some times of the series."""
-        rows = {label: n for n, label in enumerate(self.labels)}
-        return self.later[[rows[label] for label in labels]] if self.known.size else np.empty((len(labels), 0))
+        rows = {label: n for n, label in enumerate(_by_member(self.labels))}
+        return (
+            self.later[[rows[label] for label in _by_member(labels)]] if self.known.size else np.empty((len(labels), 0))
+        )
 
 
 NO_PREDICTORS = Predictors(np.empty(0, dtype=int), np.empty((0, 0)), (), np.empty((0, 0)))
@@ -98,8 +101,18 @@ def _values_of(other: Series, known: Sequence[str], later: Sequence[str]) -> tup
             f"The predictor `{name}` has no cell that varies and has a value at every time of the training period: "
             "leave it out, or choose another period."
         )
-    rows = {label: n for n, label in enumerate(other.labels)}
+    rows = {label: n for n, label in enumerate(_by_member(other.labels))}
     nowhere = np.full(other.coarse.shape[1], np.nan)
-    after = np.stack([other.coarse[rows[label]] if label in rows else nowhere for label in later])[:, cell]
+    after = np.stack([other.coarse[rows[label]] if label in rows else nowhere for label in _by_member(later)])[:, cell]
     sd = np.sqrt(np.mean(centred[:, usable] ** 2))
     return cell[usable], before[:, usable] / sd, after[:, usable] / sd
+
+
+def _by_member(labels: Sequence[str]) -> list[tuple[str, int]]:
+    """Each label with the number of the member that it is of: how often it occurs before."""
+    seen: dict[str, int] = {}
+    result = []
+    for label in labels:
+        seen[label] = seen.get(label, -1) + 1
+        result.append((label, seen[label]))
+    return result

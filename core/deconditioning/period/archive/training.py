@@ -142,6 +142,15 @@ def read_training(
         )
     dates = tuple(archive.time_of(name, {dim: n}) for n in usable)
     training = _with_coarse(series, fine, np.stack(cells), tuple(labels[n] for n in usable), dates, notes)
+    return _with_predictors(training, predictors, series)
+
+
+def _with_predictors(training: Training, predictors: Sequence[Series], series: Series) -> Training:
+    if predictors and series.members > 1 and training.covers_part:
+        raise InputError(
+            "Predictors of several members need an archive of the whole region, and this one covers only part of it: "
+            "leave them out, or choose one member."
+        )
     return replace(training, predictors=predictors_at(predictors, training.labels, series.labels))
 
 
