@@ -160,7 +160,7 @@ def test_verification_shows_scores_beside_other_methods_and_an_archive_makes_the
     assert 85 < found[OWN]["Coverage of 95 %"] <= 100 and "BCSD (delta)" in found
     assert "block bootstrap" in captions(page) and "Brier skill" in captions(page)
     assert "Distance from the truth (RALSD" in captions(page) and "5 draws" in captions(page)
-    assert page.segmented_control(key="p-by").options == ["every time", "hour of the day", "land and sea"]
+    assert page.segmented_control(key="p-by").options == ["every time", "hour of the day", "altitude", "land and sea"]
     page.segmented_control(key="p-by").set_value("land and sea")
     page.segmented_control(key="p-score").set_value("RMSE")
     page.segmented_control(key="p-region").set_value("skill against BCSD")
