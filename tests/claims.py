@@ -612,6 +612,18 @@ def _climatology_cell(labels: list[str], column: str) -> str | None:
     return f"{100 * own['coverage95']:.0f} %" if column == "in 95 % intervals" else f"{own['crps']:.3f}"
 
 
+def _plan_cell(labels: list[str], column: str) -> str | None:
+    if column == "series":
+        return None
+    (found,) = [each for each in rows("period_plan") if each["size"] == labels[0]]
+    whole = found["more"]["plans"][1]
+    return {
+        "part, CPU time": f"{found['ours']:.0f} s", "its plan": f"{found['yardstick']:.0f} s",
+        "all times by the plan: CPU time": f"{whole['seconds'] / 60:.0f} min",
+        "memory": f"{whole['memory'] / 1e9:.1f} GB", "file": f"{whole['disk'] / 1e9:.0f} GB",
+    }[column]  # fmt: skip
+
+
 def _statistic_cell(labels: list[str], column: str) -> str | None:
     name = {"times above": "above", "times below": "below"}.get(column, column)
     method = {"an archive": "archive"}.get(labels[1], labels[1])
@@ -767,6 +779,7 @@ TABLES = (
     Table("docs/period.md", "| series | from |", _statistic_cell),
     Table("docs/period.md", "| series | each time", _gaps_cell),
     Table("docs/period.md", "| series | CRPS with", _climatology_cell),
+    Table("docs/period.md", "| series | part,", _plan_cell),
 )
 
 #: Numbers that are not measured, as they stand, and what they are.

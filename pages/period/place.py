@@ -125,8 +125,8 @@ def _why(truth: np.ndarray, mean: np.ndarray, units: str) -> str:
         little = "little" if np.corrcoef(error, mean)[0, 1] > 0 else "much"
         truth_sd, mean_sd = (f"{number(each, 2)} {plain(units)}" for each in spreads)
         return (
-            f": the mean varies too {little} in time (its sd over time is {mean_sd}, that of the truth {truth_sd}), and "
-            "the band does not cover that"
+            f": the mean varies too {little} in time (its sd over time is {mean_sd}, that of the truth {truth_sd}), "
+            "and the band does not cover that"
         )
     return ""
 

@@ -4,13 +4,18 @@ Each series is cut in two: the first part is the archive, the second is predicte
 part of the project lie in the folder that ``DECONDITIONING_FIELDS`` names; those that are not there are left out.
 """
 
+import json
 import os
+import time
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
+import xarray as xr
 
+from deconditioning.cli.program import main
 from deconditioning.datasets.entries import find
 from deconditioning.datasets.weather import weather_region
 from deconditioning.downscaling.settings import DownscaleSettings
@@ -46,10 +51,14 @@ WINDOWS, WINDOW, DRAWS, ALONE_EVERY, SERIES = 6, 48, 30, 3, 3
 MISSING = (0.3, 0.7)
 #: Times, evenly spread, that are predicted with a climatology as a covariate, and without one.
 SPREAD = 24
+#: Long series: pixels, pixels along a cell, and times, of which a part is computed; how a plan is said.
+PLANNED = (("360 × 720 pixels, 800 cells", (360, 720), 18, 1000), ("EUR-11, 1,190 cells", (408, 420), 12, 10_957))
+PART, PLAN = 100, "{:.0f} min of CPU time, {:.2g} GB of memory, {:.0f} GB on disk"
 #: Joint draws whose changes in time are compared with the truth's.
 MOVING = 10
 SMOKE = {
     "MOST_TIMES": 40, "MOST_SERIES": 1, "WINDOWS": 2, "WINDOW": 6, "DRAWS": 3, "SERIES": 1, "MOVING": 2, "SPREAD": 3,
+    "PART": 3, "PLANNED": (("12 × 12 pixels, 9 cells", (12, 12), 4, 6),),
     "SETTINGS": DownscaleSettings(model="area_to_point_gp", restarts=1, steps=2, integrate=False),
 }  # fmt: skip
 
@@ -288,3 +297,48 @@ def bench_period_climatology() -> None:
     for case in [each for each in cases() if each.target != "pr"][:MOST_SERIES]:
         rows.append(row_of_climatology(case))
         keep("period_climatology", rows)
+
+
+def made_series(folder: Path, shape: tuple[int, int], block: int, times: int) -> list[str]:
+    """Files of made-up altitudes and of coarse temperatures at many times, as the words of a command."""
+    rng, (rows, columns) = np.random.default_rng(0), shape
+    altitude = rng.normal(size=shape).cumsum(0).cumsum(1)
+    altitude *= 500 / altitude.std()
+    coarse = altitude.reshape(rows // block, block, columns // block, block).mean((1, 3))
+    values = 280 - 0.006 * coarse + rng.normal(size=(times, *coarse.shape))
+    for name, dims, field, size, units in (
+        ("altitude", ("lat", "lon"), altitude, 0.1, "m"), ("t", ("time", "lat", "lon"), values, 0.1 * block, "K"),
+    ):  # fmt: skip
+        lat, lon = (size * (np.arange(count) + 0.5) for count in field.shape[-2:])
+        where = {"lat": ("lat", 30 + lat, {"units": "degrees_north"}), "lon": ("lon", lon, {"units": "degrees_east"})}
+        when = {"time": np.datetime64("1990-01-01", "ns") + np.arange(times) * np.timedelta64(1, "D")}
+        xr.Dataset({name: (dims, field, {"units": units})}, where | (when if "time" in dims else {})).to_netcdf(
+            folder / f"{name}.nc"
+        )
+    return ["downscale", str(folder / "altitude.nc"), "--coarse", str(folder / "t.nc"), "--target", "t", "--covariates",
+            "altitude", "--model", "area_to_point_gp", "--no-learn", "--quiet", "--json", str(folder / "run.json"),
+            "--output", str(folder / "out.zarr")]  # fmt: skip
+
+
+def bench_period_plan() -> None:
+    """CPU time of a part of a long series beside its plan, and the plan of all of it."""
+    rows: list[Row] = []
+    for title, shape, block, times in PLANNED:
+        with TemporaryDirectory() as name:
+            words, plans = made_series(Path(name), shape, block, times), []
+            part = f"#0/#{PART - 1}"
+            for chosen in (part, "all"):
+                assert main([*words, "--times", chosen, "--plan"]) == 0
+                plans.append(json.loads((Path(name) / "run.json").read_text())["plan"])
+            begin = time.process_time()
+            assert main([*words, "--times", part]) == 0
+            own = time.process_time() - begin
+            files = sum(each.stat().st_size for each in (Path(name) / "out.zarr").rglob("*") if each.is_file())
+        whole = PLAN.format(plans[1]["seconds"] / 60, plans[1]["memory"] / 1e9, plans[1]["disk"] / 1e9)
+        rows.append(
+            Row(
+                "A long series, and its plan", f"{title}: {PART} of {times:,} times", own, "s", plans[0]["seconds"],
+                "the plan", note=f"all times by the plan: {whole}", more={"plans": plans, "bytes": files},
+            )
+        )  # fmt: skip
+        keep("period_plan", rows)

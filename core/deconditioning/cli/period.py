@@ -43,15 +43,12 @@ def period_document(
     series = ensemble.pooled if ensemble else read_series(source, spec, opened.__getitem__, options.times)
     _announce(series, options.quiet)
     in_stretches = delivery.store and len(stretches_of(series)) > 1
+    if options.plan:
+        return _planned(options, series, settings)
     if ensemble:
         _check_ensemble(options, ensemble, in_stretches)
-    for name in ("statistics", "draws", "exceedance", "other_method"):
-        if in_stretches and getattr(options, name):
-            need = "need" if name in ("statistics", "draws") else "needs"
-            raise InputError(
-                f"`--{name.replace('_', '-')}` {need} all times in memory: choose fewer times or a region, or leave "
-                "the option out."
-            )
+    if in_stretches:
+        _check_stretches(options)
     if options.statistics:
         from deconditioning.period.statistics import statistics_named
 
@@ -73,6 +70,29 @@ def period_document(
     everything = {**arguments, "problem": spec.to_dict(), "model": settings}
     entries = _results(result, scores, len(series) // series.members, spec.seed)
     return document(options.command, everything, entries, device=str(result.diagnostics["device"]))
+
+
+def _check_stretches(options: argparse.Namespace) -> None:
+    """``InputError`` for what is not there for a series in blocks of times."""
+    for name in ("statistics", "draws", "exceedance", "other_method"):
+        if getattr(options, name):
+            need = "need" if name in ("statistics", "draws") else "needs"
+            raise InputError(
+                f"`--{name.replace('_', '-')}` {need} all times in memory: choose fewer times or a region, or leave "
+                "the option out."
+            )
+
+
+def _planned(options: argparse.Namespace, series: "Series", settings: dict[str, Any]) -> dict[str, Any]:
+    """The JSON of the plan of a series, of which nothing is computed."""
+    from dataclasses import asdict
+
+    from deconditioning.downscaling.settings import DownscaleSettings
+    from deconditioning.period.store import plan_of
+
+    plan = plan_of(series, DownscaleSettings.from_dict(settings), in_stretches=delivery_of(options).store)
+    say(plan.sentence)
+    return document(options.command, {**file_arguments(options), "model": settings}, [], plan=asdict(plan))
 
 
 def _matched_directly(

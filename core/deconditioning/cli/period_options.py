@@ -36,6 +36,10 @@ def add_times_options(group: Any) -> None:
         help="downscale many times together: all, dates or the beginning of dates (2019-03), a range "
             "(2019-03-01/2019-03-10) or indices (#0/#99); hyperparameters are learned from at most 12 of them",
     )  # fmt: skip
+    group.add_argument(
+        "--plan", action="store_true",
+        help="say how much CPU time, memory and disk the series takes from cells alone, and compute nothing",
+    )  # fmt: skip
     _add_archive_options(group)
     group.add_argument(
         "--link-times", choices=("on", "off"),
@@ -153,6 +157,11 @@ def of_a_period(options: argparse.Namespace) -> bool:
     for name in ("upper", "predictors", "stations") if options.other_method else ():
         if getattr(options, name):
             raise InputError(f"`--other-method` cannot be combined with `--{name}`: leave one of them out.")
+    if options.plan and (options.archive or not options.times):
+        raise InputError(
+            "`--plan` is for many times from cells alone: add `--times`, and omit `--archive`, whose cost is said "
+            "before it is read."
+        )
     if options.upper and not options.archive:
         raise InputError("`--upper` needs the archive of both variables: add `--archive` and `--times`.")
     if options.link_times and (options.archive or not options.times):

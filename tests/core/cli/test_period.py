@@ -18,6 +18,7 @@ from deconditioning.period.archive import stored
 from deconditioning.period.archive.peers.fitted import ANALOGS, DELTA, EOFS, FOREST, QUANTILES, RIDGE
 from tests.core.period.made import made_dataset
 
+ROOT = Path(__file__).resolve().parents[3]
 FIXED = ["--model", "area_to_point_gp", "--no-learn", "--quiet"]
 
 
@@ -307,5 +308,32 @@ def test_another_method_is_written_verified_and_the_same_in_python(file: Path, t
         (["--other-method", "ridge", "--times", "all"], "`--other-method` is fitted to an archive"),
         ([*words, "--predictors", "wind"], "cannot be combined with `--predictors`"),
     ):
+        assert main(["downscale", *map(str, options(file, *more))]) != 0
+        assert sentence in capsys.readouterr().err
+
+
+def test_a_plan_is_said_before_anything_is_computed_and_is_near_what_was_measured(
+    file: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By stored rows of parts of long series; what is held grows with the times, but not if they are in stretches."""
+    monkeypatch.setattr("deconditioning.cli.period._downscaled", lambda *given: pytest.fail("computed"))
+    words, out = ["--times", "all", "--plan"], tmp_path / "out.zarr"
+    plan = run(capsys, *options(file, *words, "--output", out))["plan"]
+    assert (plan["times"], plan["pixels"], plan["cells"], plan["learning"]) == (60, 320, 20, 0) and not out.exists()
+    half = run(capsys, *options(file, "--times", "#0/#29", "--plan"))["plan"]
+    assert plan["disk"] == pytest.approx(2 * half["disk"]) and plan["memory"] > half["memory"]
+    for name, value in (("_CHUNK", 3 * 320), ("WHOLE_BYTES", 0), ("STRETCH_BYTES", 8 * 320 * 3)):
+        monkeypatch.setattr(store, name, value)
+    parts = [
+        run(capsys, *options(file, "--times", times, "--plan", "--output", out))["plan"] for times in ("all", "#0/#29")
+    ]
+    assert parts[0]["memory"] == parts[1]["memory"] < half["memory"]
+    stored_rows = json.loads((ROOT / "tests/benchmarks/results/period_plan.json").read_text())["rows"]
+    assert stored_rows
+    for row in stored_rows:
+        part, whole = row["more"]["plans"]
+        assert 0.5 < row["ours"] / part["seconds"] < 2 and 0.7 < row["more"]["bytes"] / part["disk"] < 1.4
+        assert whole["times"] >= 1000 and whole["seconds"] > part["seconds"]
+    for more, sentence in ((["--plan"], "add `--times`"), ([*words, "--archive", file], "omit `--archive`")):
         assert main(["downscale", *map(str, options(file, *more))]) != 0
         assert sentence in capsys.readouterr().err
