@@ -12,6 +12,11 @@ from pages.kit.layout.table import show_table
 from pages.kit.runs.stored_results import FOLDER, stored
 
 _FILE = "peers.json"
+#: What the default model is for although regression kriging is as accurate on these fields.
+_LINEAR = (
+    " It assumes that the covariates act linearly; the default averages it with a model that does not, weighted by "
+    "their errors one scale up."
+)
 #: Names of what has no colour in charts.
 _NAMES = {AUTO: "Default model", "optimal_interpolation": "Optimal interpolation"}
 
@@ -48,7 +53,7 @@ def _as_accurate(summaries: Sequence[PeerSummary]) -> str:
     return (
         f"{_NAMES.get(best.model) or model_name(best.model)} is as accurate as the default model (RMSE "
         f"{best.rmse_ratio:.2f} times as large) and takes {100 * min(faster):.0f} % of its CPU time."
-    )
+    ) + _LINEAR * (best.model == "regression_kriging")
 
 
 def _line(each: PeerSummary) -> dict[str, str | None]:

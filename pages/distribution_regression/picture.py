@@ -193,12 +193,15 @@ def _caption(how: ValidationSettings) -> str:
     learned = (
         "Kernel and noise are learned in every fold."
         if how.nested
-        else "The hyperparameters are those on the sliders; learned ones have seen the held-out outcomes too."
+        else "If the hyperparameters were learned, it was on all subjects, so R² is slightly too good."
     )
     times = "one partition"
     if how.repeats > 1:
         times = f"{how.repeats} partitions (the interval is over the partitions only)"
-    return f"R² at subjects that were held out: 5-fold cross-validation on {times}. {learned}"
+    return (
+        f"R² at subjects that were held out: 5-fold cross-validation on {times}. {learned} "
+        "Functional linear: regression on the measurements in their order."
+    )
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

@@ -54,9 +54,14 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     pixels = f"{len(problem.pixel):,}"
     hidden = f"{hidden_cells(problem)} " if problem.drawn.any() else ""  # what is done by hand stands above the maps
     st.markdown(
-        f"**{plain(heading(problem))}.** {hidden}Data: {how}. From these and {what}, {_estimator(spec)} estimates "
-        f"{pixels} pixels.{_scale(problem)}"
+        f"**{plain(heading(problem))}.** {_invented(problem)}{hidden}Data: {how}. From these and {what}, "
+        f"{_estimator(spec)} estimates {pixels} pixels.{_scale(problem)}"
     )
+
+
+def _invented(problem: DownscalingProblem) -> str:
+    """That places on the map of a synthetic field mean nothing, where they could seem to."""
+    return "The landscape is invented. " if problem.source.startswith("synthetic") else ""
 
 
 def _called(problem: DownscalingProblem, name: str) -> str:

@@ -90,10 +90,10 @@ def _write_summary(result: Followed, system: RotationSystem) -> None:
     track = "wavy circle" if system.b else "circle"
     most = f" Most accurate on this one series of {len(result.truth)} steps: the {words.phrase(best)}."
     lead(
-        f"A point moves along a {track}. **Hidden**: where it is. **Observed**: one noisy position at every step. "
-        f"**Given** to the kernel Bayes filter: {len(result.points)} examples and no equation. Its mean square error "
-        f"is **{errors['kbr']:.4f}**; that of the extended Kalman filter, which knows {_parameters(system)}, is "
-        f"**{errors['ekf']:.4f}**.{most}"
+        f"A point moves along a {track}, with noise. **Hidden**: where it is. **Observed**: one noisy position at "
+        f"every step. **Given** to the kernel Bayes filter: {len(result.points)} examples and no equation. Its mean "
+        f"square error is **{errors['kbr']:.4f}**; that of the extended Kalman filter, which knows "
+        f"{_parameters(system)}, is **{errors['ekf']:.4f}**.{most}"
     )
 
 
@@ -124,5 +124,6 @@ def _draw(result: Followed, system: RotationSystem, every: bool, step: int, abov
     with right:
         errors = errors_plot(result.truth, means, step, names=words.NAMES, legend=False, height=_HEIGHT, dark=is_dark())
         plotly_live(errors, "f-errors", later=True)
-    legend(figure)
+    with above:
+        legend(figure)
     words.weights_caption(result, step)

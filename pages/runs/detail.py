@@ -165,7 +165,7 @@ def scores(run: Run) -> None:
         station_scores(run_model(run), stations, units_of(run))
     if cells := run_scores(run, "coarse_scores"):
         names = {"withheld": "Withheld cells", "seen": "Cells the model saw"}
-        caption = "Cell means of the fine field and coarse values."
+        caption = "The fine field averaged over each cell, compared with the coarse values."
         score_table(cells, units=units_of(run), main=MAIN_SCORES, names=names, caption=caption, of="coarse cells")
     notes(run_sentences(run, "notes"))
 

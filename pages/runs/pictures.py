@@ -108,8 +108,9 @@ def verdict(run: Run) -> None:
     result = Trust(known, width_verdict(known[-1]), np.nan)
     words, bilinear = [result.sentence], scores.get("bilinear", {}).get("rmse")
     if (rmse := ours.get("rmse")) is not None:
-        beside = "" if bilinear is None else f", that of bilinear interpolation {rounded(bilinear)}"
-        words.insert(0, f"The RMSE of the posterior mean is {rounded(rmse)}{beside} {units_of(run)}".strip() + ".")
+        units = units_of(run)
+        beside = "" if bilinear is None else f", that of bilinear interpolation {rounded(bilinear)} {units}".rstrip()
+        words.insert(0, f"The RMSE of the posterior mean is {rounded(rmse)} {units}".rstrip() + f"{beside}.")
     (st.success if result.right else st.warning)(plain(" ".join(words)))
 
 

@@ -99,9 +99,9 @@ def _why_wider(toy: Toy, others: dict[str, Represented]) -> str:
     if crps <= narrow or size <= true_size:
         return ""
     return (
-        f" For the same reason they say little about the variance of k. Learned together with the points it is "
-        f"{number(size, 2)} instead of {number(true_size, 2)}, which widens the band: the CRPS is {rounded(crps)} "
-        f"instead of {rounded(narrow)} with the points alone learned."
+        " For the same reason they say little about the variance of k: learned together with the points, this variance "
+        f"is {number(size, 2)} (true value {number(true_size, 2)}), which widens the band. CRPS: {rounded(crps)}, "
+        f"against {rounded(narrow)} where the points alone are learned."
     )
 
 

@@ -116,8 +116,6 @@ def _dissolve(share: int, guess: Guess | None, dark: bool) -> Shown:
         return Shown(
             _coarse(KEY, dark), "Cells over Wales and the Irish Sea, one temperature each.", wait=_wait("map", KEY)
         )
-    if guess is not None and share == int(guess.control):
-        share = 100  # the answer is about the deconditioned map
     values = solved.dissolved(share / 100)
     off = solved.off_cells(values)
     fits, reduction = off < _FITS_TO, 1 - solved.rmse(solved.mean) / solved.rmse(solved.blocks)
@@ -236,7 +234,7 @@ STEPS = (
     Step(
         "The real map",
         "On a real map the blocks dissolve into terrain, and every cell keeps its average.",
-        Control("Dissolved, %", 0, 100, 0, 10),
+        Control("Dissolved, %", 0, 100, 0, 10, revealed=100),
         Question("By how much is the error smaller once the blocks have dissolved?"),
         _dissolve,
     ),

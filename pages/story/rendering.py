@@ -37,7 +37,7 @@ def show(step: Step, key: str, at: int, of: int) -> None:
     with right:
         _checks(shown)
         if shown.answer is not None:
-            _question(step.question, key, now, guess, shown)
+            _question(step, key, now, guess, shown)
         elif guess is not None:
             st.caption("Your guess is kept; the answer is still being computed …")
         if shown.link is not None:
@@ -82,8 +82,9 @@ def _checks(shown: Shown) -> None:
         st.html(f'<div class="story-checks" role="status">{rows}</div>')
 
 
-def _question(question: Question, key: str, now: Any, guess: Guess | None, shown: Shown) -> None:
+def _question(step: Step, key: str, now: Any, guess: Guess | None, shown: Shown) -> None:
     """The question with its reveal, or the answer."""
+    question = step.question
     with st.container(border=True, key="story-question"):
         st.markdown(f"**{question.text}**")
         if guess is not None:
@@ -96,7 +97,14 @@ def _question(question: Question, key: str, now: Any, guess: Guess | None, shown
         value = _guess(question, key)
         st.button("Reveal", key=f"{key}-reveal", type="primary", width="stretch", disabled=value is None,
                   help="Guess first, then reveal the answer" if value is None else None,
-                  on_click=commit, args=(key, Guess(value, now)))  # fmt: skip
+                  on_click=_reveal, args=(key, Guess(value, now), step.control.revealed))  # fmt: skip
+
+
+def _reveal(key: str, guess: Guess, value: Any) -> None:
+    """Keep the guess, and move the step's control to the value that the answer is about."""
+    commit(key, guess)
+    if value is not None:
+        st.session_state[key] = value
 
 
 def _guess(question: Question, key: str) -> Any:

@@ -17,7 +17,8 @@ _MUCH = 0.3
 
 @dataclass(frozen=True)
 class Control:
-    """A slider over numbers (``options`` empty) or over the ``options``; ``labels`` name those that are no numbers."""
+    """A slider over numbers (``options`` empty) or over the ``options``; where the answer is about another value, it is
+    ``revealed`` at that."""
 
     label: str
     low: float = 0
@@ -25,6 +26,7 @@ class Control:
     value: Any = 0
     step: float = 1
     options: tuple[Any, ...] = ()
+    revealed: Any = None
 
 
 @dataclass(frozen=True)

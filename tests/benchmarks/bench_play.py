@@ -16,6 +16,8 @@ CASES = {
     "62 times, 4 maps of 1,536 pixels, 390 px": ("/period", 390),
     "120 times, 4 maps of 1,024 pixels, 1,280 px": ("/period?p-data=Region%2C+480+days+%28synthetic%29", 1280),
 }
+#: One case, for a second.
+SMOKE = {"SECONDS": 1, "CASES": dict(list(CASES.items())[-1:])}
 #: Pictures of the first book, and frames that the browser offers, in so many milliseconds.
 COUNTED = """milliseconds => new Promise(done => {
   const book = document.querySelector('.st-key-p-book .flip'), first = Number(book.dataset.painted);

@@ -37,7 +37,7 @@ def result(page: AppTest) -> str:
 
 def test_it_opens_with_every_method_beside_the_exact_posterior(page):
     assert "The deconditional embedding estimates θ as" in words(page)
-    (said,) = [each.value for each in page.caption if each.value.startswith("**Simulated**")]
+    (said,) = [each.value for each in page.markdown if each.value.startswith("**Simulated**")]
     assert "exponential waiting times" in said and "at 300 values of their rate θ" in said
     (more,) = [each.proto.help for each in page.markdown if " estimates " in each.value and each.proto.help]
     assert "Exact posterior: mean 0.106, 95 % interval 0.097 to 0.116." in more
@@ -98,7 +98,7 @@ def test_an_own_table_opens_with_an_example_and_a_bad_one_changes_nothing(page):
     page.segmented_control(key="lf-prior").set_value("the table's range").run()
     page.file_uploader(key="lf-table").upload("mine.csv", b"theta,s\n1,2\n,3\n,4\n", "text/csv").run()
     assert any("missing cells" in error.value for error in page.error)
-    assert any("the 200 rows of the table" in block.value for block in page.caption)
+    assert any("the 200 rows of the table" in block.value for block in page.markdown)
 
 
 def test_the_stored_numbers_are_what_their_command_measures_today():

@@ -53,7 +53,7 @@ def test_a_method_of_others_stands_beside_the_pages_own(open_page, method: str) 
 def test_a_table_of_ones_own_has_no_simulator_for_sequential_abc(open_page) -> None:
     page = open_page("likelihood_free", **{"lf-problem": "Own table", "lf-also": TITLES["smc_abc"]})
     until(page, lambda: any("sequential ABC needs a simulator" in each.value for each in page.caption))
-    assert "the 200 rows of the table" in " ".join(block.value for block in page.caption)
+    assert "the 200 rows of the table" in " ".join(block.value for block in page.markdown)
     page.selectbox(key="lf-also").set_value("kelfi").run()
     until(page, lambda: TITLES["kelfi"] in tables(page, "log theta: mean")[0])
 

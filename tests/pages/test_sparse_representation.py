@@ -66,7 +66,7 @@ def test_a_wider_band_of_a_learned_kernel_is_explained_where_it_costs_accuracy(o
         size = learned["learned"]["kernel"]["terms"][0]["scale"]
         assert (size > 1 and learned["scores"]["crps"] > points["scores"]["crps"]) == told
         said = words(open_page("sparse_representation", **{"s-seed": str(seed)}))
-        sentence = f"it is {size:.2g} instead of 1, which widens the band: the CRPS is {learned['scores']['crps']:.3f} "
+        sentence = f"is {size:.2g} (true value 1), which widens the band. CRPS: {learned['scores']['crps']:.3f}, "
         assert (sentence in said) == told and ("widens the band" in said) == told
 
 

@@ -80,10 +80,10 @@ def _boundaries(step: Sequence[float], series: Mapping[str, Sequence[float | Non
 
 
 def _numbered(steps: np.ndarray, boundaries: Sequence[float]) -> list[dict[str, Any]]:
-    """ "Fit 1", "Fit 2" … at the foot of each part of the curves, where there are several."""
+    """ "Fit 1", "Fit 2" … above each part of the curves, where there are several."""
     starts = [float(steps[0]), *boundaries] if boundaries else []
-    foot = {"yref": "paper", "y": 0, "yanchor": "bottom", "xanchor": "left", "showarrow": False, "font": {"size": 11}}
-    return [{"text": f"Fit {n}", "x": start, **foot} for n, start in enumerate(starts, start=1)]
+    head = {"yref": "paper", "y": 1, "yanchor": "bottom", "xanchor": "left", "showarrow": False, "font": {"size": 11}}
+    return [{"text": f"Fit {n}", "x": start, **head} for n, start in enumerate(starts, start=1)]
 
 
 def _divider(at: float, dark: bool) -> dict[str, Any]:

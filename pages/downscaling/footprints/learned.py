@@ -157,7 +157,8 @@ def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:
     ]  # fmt: skip
     show_table(rows)
     st.caption(
-        "Variance removed: of that which the cells leave, each source in this order a further share. τ is the sd by "
+        "Variance removed: the share of the variance left by the cells that the first source removes, then the further "
+        "share of the next. τ is the sd by "
         "which a value differs from its pixel or from the mean over its footprint. Left out: each value predicted from "
         "all other targets." + _near_the_middle(problem)
     )
@@ -172,7 +173,8 @@ def _learned(problem: DownscalingProblem, summary: Mapping[str, Any], units: str
     rows = [
         f"The stations read **{plus_minus(abs(offset), summary['offset_sd'])} {units}** {than} than the cells (learned "
         "offset and its sd).",
-        f"A station typically differs from {what} by **{number(summary['representativeness'], 2)} {units}** (τ).",
+        f"A station, at one point, differs from {what} by **{number(summary['representativeness'], 2)} {units}** "
+        "(learned sd τ).",
         f"Of the variance that the cells leave unexplained, the stations explain "
         f"**{number(100 * stations / max(1 - cells, 1e-12), 2)} %**.",
     ]

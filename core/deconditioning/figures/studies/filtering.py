@@ -124,7 +124,9 @@ def errors_plot(
                 "hovertemplate": "%{y:.4f}",
             }
         )  # fmt: skip
-    picture = over_steps("Mean square error of the estimates so far", "mean square error", step, height, dark)
+    picture = over_steps(
+        "Mean square error up to each step (dashed: the step shown)", "mean square error", step, height, dark
+    )
     picture["yaxis"] |= {"range": [0, 1.1 * highest]} if highest > 0 else {"rangemode": "tozero"}
     if not legend:
         _legend_where_alone(picture)
