@@ -95,7 +95,7 @@ def test_an_empty_page_shows_the_stored_run_whose_scores_are_those_of_its_maps(f
     cells = saved.truth.reshape(22, 9, 20, 9).mean(axis=(1, 3))
     np.testing.assert_allclose(saved.coarse, cells, atol=2e-4)
     (said,) = [each.value for each in page.success if "RMSE" in each.value]
-    assert said.startswith("The RMSE of the posterior mean is 0.0704, that of bilinear interpolation 0.222 K.")
+    assert said.startswith("The RMSE of the posterior mean is 0.0704 K, that of bilinear interpolation 0.222 K.")
     assert f"{100 * inside.mean():.0f} % of the 95 % intervals" in said
     assert not [button for button in page.button if button.label in ("Delete", "Run again")]
 
