@@ -31,13 +31,15 @@ def compared_with_plain(measurements: list[Measured]) -> str:
         return ""
     ratios = [row.ratio for row in rows if row.ratio is not None]
     most = max(rows, key=lambda row: row.ratio or 0.0)
-    guessed = " (whose time is extrapolated)" if "extrapolat" in most.note + most.against else ""
+    guessed = ""
+    if "extrapolat" in most.note + most.against:
+        guessed = f" The plain time behind {plain_ratio(max(ratios))} is extrapolated."
     faster = sum(ratio > 1 for ratio in ratios)
-    how_many = f"All {len(rows)} comparisons" if faster == len(rows) else f"{faster} of {len(rows)} comparisons"
+    how_many = f"all {len(rows)} comparisons" if faster == len(rows) else f"{faster} of {len(rows)} comparisons"
     sentence = (
-        f"{how_many}: this software is faster than a plain implementation, whose result is equally or less accurate: "
-        f"{plain_ratio(min(ratios))} to {plain_ratio(max(ratios))}{guessed}, with a median of "
-        f"{plain_ratio(median(ratios))}."
+        f"In {how_many} this software is faster than a plain implementation, and at least as accurate: "
+        f"{plain_ratio(min(ratios))} to {plain_ratio(max(ratios))}, with a median of {plain_ratio(median(ratios))}."
+        f"{guessed}"
     )
     whole = [row for each in measurements if each.name == "full_size" for row in each.rows]
     if whole:

@@ -31,7 +31,8 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
             "Simulated subjects, each with many measurements x, such as a day of activity counts, and one outcome, "
             "such as age. How much does a measurement at x add to the outcome? The estimate, a Gaussian process, is "
             "the solid line with the band. "
-            f"{_in_band(result)} Its posterior risk, a mean squared error, is **{risks['gpdr']:.4f}**, {verb}."
+            f"{_in_band(result)} Its posterior risk, the mean squared distance of posterior draws from the true curve, "
+            f"is **{risks['gpdr']:.4f}**, {verb}."
         )
         return
     best = max(r2, key=r2.__getitem__)
@@ -63,8 +64,8 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
     if risks:
         r2, ceiling = float(scores["gpdr"].r2.mean()), _ceiling(chosen)
         single = (
-            f"- **Single outcomes** are hard to predict: R² for held-out subjects is {signed(r2, 2)}; with the true "
-            f"curve and every distribution known it would be {ceiling:.2f}."
+            f"- **Single outcomes** are hard to predict: R² for held-out subjects is {signed(r2, 3)}; with the true "
+            f"curve and every distribution known it would be {ceiling:.3f}."
         )
         if ceiling < _FORETOLD:
             single += " Use the regression to learn the curve, not to predict single subjects."
@@ -80,8 +81,8 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
 def _average_alone(scores: dict[str, Validated]) -> str:
     """What the whole distributions add to the subjects' averages."""
     whole, average = (float(scores[name].r2.mean()) for name in ("gpdr", "average"))
-    return f"- **Averages alone**: a straight line in each subject's average reaches {signed(average, 2)}" + (
-        f": the distribution adds {signed(whole - average, 2)}." if whole > average
+    return f"- **Averages alone**: a straight line in each subject's average reaches {signed(average, 3)}" + (
+        f": the distribution adds {signed(whole - average, 3)}." if whole > average
         else ", no less: here the distribution adds nothing to the prediction."
     )  # fmt: skip
 

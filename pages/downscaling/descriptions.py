@@ -42,9 +42,7 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     """What is given, what is hidden and what is asked."""
     bags, targets = problem.data.bags.count, len(problem.data.targets)
     what = plain(", ".join(_called(problem, name) for name in problem.spec.covariates)) or "coordinates only"
-    each = (f"{len(one.row)} {'stations' if one.stations else f'values of {plain(one.measured.source)}'}"
-            for one in problem.sources)  # fmt: skip
-    stations = "".join(f", and {words}" for words in each)
+    stations = f"; and {plain(sources_in_words(problem))}" if problem.sources else ""
     if problem.matched:
         how = f"{targets} coarse values, each the mean over {problem.pixels_of_a_cell}{stations}"
     else:
@@ -57,6 +55,18 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
         f"**{plain(heading(problem))}.** {_invented(problem)}{hidden}Data: {how}. From these and {what}, "
         f"{_estimator(spec)} estimates {pixels} pixels.{_scale(problem)}"
     )
+
+
+def sources_in_words(problem: DownscalingProblem) -> str:
+    """How many values of which sources join the cells."""
+    return " and ".join(
+        f"{len(each.row)} {'stations' if each.stations else f'values of {each.measured.source}'}"
+        for each in problem.sources
+    )
+
+
+def _also(problem: DownscalingProblem) -> str:
+    return f", {plain(sources_in_words(problem))}" if problem.sources else ""
 
 
 def _invented(problem: DownscalingProblem) -> str:
@@ -118,7 +128,7 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View, held
         else ""
     )
     explain(
-        "The posterior mean is the best estimate of the fine field given the coarse values and the covariates. "
+        f"The posterior mean is the best estimate of the fine field given the coarse values{_also(problem)} and the covariates. "
         f"{_probably(problem, held)}{evidence}",
         rf"""
 $$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad

@@ -30,6 +30,7 @@ from deconditioning.metrics.predictive import Predictive
 from deconditioning.metrics.stored_step import stored_step
 from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import number, signed
+from pages.downscaling.descriptions import sources_in_words
 from pages.downscaling.distribution.view import View
 from pages.kit.chart.background import get_background, redraw_when
 from pages.kit.chart.plotly_live import plotly_live
@@ -148,7 +149,8 @@ def _learned_baselines(key: str, problem: DownscalingProblem, spec: ModelSpec, v
 
 def _caption(rows: dict[str, dict[str, float]], waiting: list[str], view: View, problem: DownscalingProblem) -> str:
     span = next((row["ssim_range"] for row in rows.values() if row.get("ssim_range")), None)
-    sentence = "Error is prediction − truth. Every method sees the same cells and is scored on the same pixels."
+    sentence = "Error is prediction − truth. Every method sees the same cells and is scored on the same pixels"
+    sentence += f"; the posterior also sees {plain(sources_in_words(problem))}." if problem.sources else "."
     if span:
         units = f" {plain(problem.units)}" if problem.units else ""
         sentence += f" SSIM: structural similarity, 1 is best; the values are taken to span {number(span, 4)}{units}."

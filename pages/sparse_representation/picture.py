@@ -5,7 +5,7 @@ from contextlib import suppress
 import numpy as np
 import streamlit as st
 
-from deconditioning.datasets.sparse_toy import Toy, ToySpec
+from deconditioning.datasets.sparse_toy import LENGTHSCALE, VARIANCE, Toy, ToySpec
 from deconditioning.errors import InputError
 from deconditioning.figures.studies.one_dimension import function_plot
 from deconditioning.models.sparse.sparse_representation import SparseRepresentation
@@ -30,7 +30,7 @@ from pages.sparse_representation.learned import shown_data, toy_of
 #: Small pictures side by side, and their height.
 _ACROSS, _HEIGHT = 3, 230
 #: Titles of small pictures, where a version's name says less.
-TITLES = {"random": "Random points, same kernel", "variational_gp": "Variational GP, as many points"}
+TITLES = {"random": "Random points, same kernel", "variational_gp": "Variational GP, k-means points"}
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -101,7 +101,7 @@ def _why_wider(toy: Toy, others: dict[str, Represented]) -> str:
     return (
         " For the same reason they say little about the variance of k: learned together with the points, this variance "
         f"is {number(size, 2)} (true value {number(true_size, 2)}), which widens the band. CRPS: {rounded(crps)}, "
-        f"against {rounded(narrow)} where the points alone are learned."
+        f"against {rounded(narrow)} with the true hyperparameters."
     )
 
 
@@ -128,7 +128,8 @@ def opening(toy: Toy, represented: Represented, shown: dict[str, Represented], p
     count = len(represented.locations)
     best = min((name for name in shown if name in LEARNABLE), key=lambda n: _rmse(shown[n], toy), default=None)
     sentence = (
-        f"{toy.spec.data:,} noisy observations of a function, represented by {count} inducing points: at {places} "
+        f"{toy.spec.data:,} noisy observations of a sum of {toy.spec.points} kernels (lengthscale "
+        f"{number(LENGTHSCALE)}, variance {number(VARIANCE)}), represented by {count} inducing points: at {places} "
         f"positions the RMSE is **{rounded(_rmse(represented, toy))}**"
     )
     if "random" in shown:

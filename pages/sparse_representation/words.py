@@ -15,7 +15,8 @@ def table(toy: Toy, represented: Represented, others: dict[str, Represented], pl
     shown |= {version: others[version] for version in VERSIONS if version in others}
     rows = {version: each.scores(toy) for version, each in shown.items()}
     score_table(rows, columns=("rmse", "mae", "bias", "crps", "coverage_2sd"), names=names,
-                caption="Scores against f without noise, over the whole picture")  # fmt: skip
+                caption="Scores against f without noise, over the whole picture. The variational GP has the true "
+                "kernel; its points are centres of the data (k-means), not learned.")  # fmt: skip
 
 
 def equation(toy: Toy, count: int, represented: Represented) -> None:

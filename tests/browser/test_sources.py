@@ -19,10 +19,10 @@ def test_marks_of_every_source_say_their_values(new_page) -> None:
     main = page.get_by_test_id("stMain")
     legend = main.locator(".lab-legend")
     expect(legend).to_contain_text(f"{SEEN} stations used as targets")
-    expect(legend).to_contain_text(re.compile(r"satellite swath \(synthetic\): [\d,]+ values, with their footprints"))
+    expect(legend).to_contain_text(re.compile(r"a synthetic satellite swath: [\d,]+ values; their footprints"))
     for who, measured, place in (
         ("station, a target", network().targets, 7),
-        ("satellite swath (synthetic)", swath(), 20),
+        ("a synthetic satellite swath", swath(), 20),
     ):
         said = pointed(page, float(measured.longitude[place]), float(measured.latitude[place]))
         assert f"{who}: {number(float(measured.value[place]), 4)} K ± {number(float(measured.error[place]), 2)}" in said

@@ -221,7 +221,7 @@ def test_the_headlines_are_those_of_the_stored_rows():
              "distribution_regression", "filtering", "camera")  # fmt: skip
     ratios = [r["yardstick"] / r["ours"] for name in plain for r in rows(name) if r["yardstick"] is not None]
     said = headlines.compared_with_plain([measured(RESULTS / f"{name}.json") for name in plain])
-    assert f"with a median of {median(ratios):.0f}×" in said and f"All {len(ratios)} comparisons" in said
+    assert f"with a median of {median(ratios):.0f}×" in said and f"In all {len(ratios)} comparisons" in said
     (other,) = {row["against"] for row in rows("full_size")}
     assert f"another model, the {other}, and less accurate" in said and "equally or less accurate" in said
     for row in rows("full_size"):

@@ -38,7 +38,7 @@ def scores(page: AppTest) -> str:
 def test_it_opens_finished_beside_the_stored_risks(page):
     said = words(page)
     assert (
-        "Its posterior risk, a mean squared error, is **0.0" in said
+        "Its posterior risk, the mean squared distance of posterior draws from the true curve, is **0.0" in said
         and "the true curve" in said
         and "Chebyshev interpolation" in said
     )

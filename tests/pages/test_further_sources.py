@@ -89,7 +89,7 @@ def test_soundings_join_cells_and_stations_and_stay_in_the_address(open_page) ->
     choice = page.session_state["_choice"]
     assert choice.source.also == (FurtherSource(key, error="noise", footprint="major,minor,turn"),)
     assert choice.source.stations == "stations/seen"
-    assert "and 20 values of swath.csv, and 50 stations" in words(page)
+    assert "and 20 values of swath.csv and 50 stations" in words(page)
     again = open_page("downscaling", **{name: page.query_params[name] for name in page.query_params})
     assert again.session_state["_choice"].source == choice.source
     rows = exact(page).dataframe[0].value.to_dict("records")
@@ -219,7 +219,7 @@ def test_the_example_of_three_sources_opens_with_its_swath(open_page) -> None:
     assert choice.source == Source(
         "sources", stations="sources/seen", scored="sources/scored", also=(FurtherSource("sources/swath"),)
     )
-    assert "values of satellite swath (synthetic), and 50 stations" in words(page)
+    assert "values of a synthetic satellite swath and 50 stations" in words(page)
     problem = build_problem(choice.source, choice.spec)
     start = preset(choice.source.to_dict(), choice.spec.to_dict(), DownscaleSettings("area_to_point_gp"))
     learned = downscale(problem, DownscaleSettings("area_to_point_gp")).spec
@@ -232,7 +232,7 @@ def test_the_example_of_three_sources_opens_with_its_swath(open_page) -> None:
     assert footprint.placeholder == f"{swath.along.min():g} to {swath.along.max():g} × {swath.across[0]:g} km (stated)"
     said = equation(page)
     assert "M = 16 + 45 + 50 = 111" in said and "of the 111 targets" not in words(page)
-    for tau, name in zip(start.representativeness, ("satellite swath (synthetic)", "stations"), strict=True):
+    for tau, name in zip(start.representativeness, ("a synthetic satellite swath", "stations"), strict=True):
         assert rf"\tau^2 = {number(tau)}\ \text{{({name})}}" in said
     page.multiselect(key="also").set_value([]).run()
     assert not page.session_state["_choice"].source.also and not page.exception
@@ -262,7 +262,7 @@ def test_stations_join_cells_that_are_matched_through_mediators(open_page) -> No
     page = exact(page.selectbox(key="model").set_value("shrinkage_cmp").run())
     choice = page.session_state["_choice"]
     assert not page.error and not build_problem(choice.source, choice.spec).matched
-    assert "matched only through latitude, longitude, and 50 stations" in words(page)
+    assert "matched only through latitude, longitude; and 50 stations" in words(page)
     ((offset, sd),) = re.findall(r"stations read \*\*(.*?) ± (.*?) K\*\* higher", words(page))
     assert abs(float(offset) - OFFSET) < 3 * float(sd)
     assert any("stations that no method used" in each.proto.body for each in page.get("html"))

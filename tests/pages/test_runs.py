@@ -81,7 +81,9 @@ def test_an_empty_page_says_what_to_do(folder: Path) -> None:
 
 def test_an_empty_page_shows_the_stored_run_whose_scores_are_those_of_its_maps(folder: Path) -> None:
     page = opened()
-    assert page.subheader[0].value == "Area-to-point GP, 645 m" and "A stored run" in words(page)
+    assert page.subheader[0].value == "Potential temperature, UKV, 645 m, 19 November 2009" and "A stored run" in words(
+        page
+    )
     keys = [f"run-map-{EXAMPLE.name}-{key}" for key in ("coarse", "mean", "sd", "error")]
     assert set(keys) <= set(page.session_state["_seen"].figures)
     saved = saved_map((EXAMPLE / "files" / FILE).read_bytes())

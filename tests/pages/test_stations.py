@@ -164,7 +164,7 @@ def test_own_stations_join_own_fields_and_stay_in_address_and_run(open_page, gen
     source = page.session_state["_choice"].source
     names = stored_of_kind(STATIONS)
     assert [names[key] for key in (source.stations, source.scored)] == ["towns.csv", "masts.csv"]
-    assert ", and 12 stations" in words(page) and not source.regions
+    assert "; and 12 stations" in words(page) and not source.regions
     problem = build_problem(source, page.session_state["_choice"].spec)
     np.testing.assert_allclose(problem.stations.measured.value, generated.targets.value[:12], atol=1e-5)
     np.testing.assert_allclose(problem.scored.measured.latitude, generated.scored.latitude[:9], atol=1e-5)

@@ -85,7 +85,7 @@ def swath(seed: int = 0, offset: float = SWATH_OFFSET) -> "Stations":
     sums, mass = (np.bincount(pairs.measurement, pairs.mass * each, widths.size) for each in (truth[pairs.pixel], 1.0))
     value = sums / mass + offset + SWATH_ERROR * rng.standard_normal(widths.size)
     return Stations(
-        latitude, longitude, value, np.full(widths.size, SWATH_ERROR), units="K", source="satellite swath (synthetic)",
+        latitude, longitude, value, np.full(widths.size, SWATH_ERROR), units="K", source="a synthetic satellite swath",
         footprint=footprint,
     )  # fmt: skip
 

@@ -25,7 +25,8 @@ class Sizes:
     """Widths of a pixel, a cell and the map in km; ``unit``: km in one unit of the scaled coordinates.
 
     ``spherical``: the coordinates are points on a sphere, whose distances, and the extent of the map, are chords;
-    ``sides``: the map's along its rows and its columns, on the ground, in km.
+    ``sides`` and ``cells``: the map's and a cell's sides along rows and columns, on the ground, in km; 0 for the cells
+    of regions.
     """
 
     pixel: float
@@ -34,6 +35,7 @@ class Sizes:
     unit: float
     spherical: bool = False
     sides: tuple[float, float] = (1.0, 1.0)
+    cells: tuple[float, float] = (0.0, 0.0)
 
     def kilometres(self, distance: float) -> float:
         """A distance of the scaled coordinates in km along the ground."""
@@ -51,7 +53,9 @@ def sizes(problem: DownscalingProblem) -> Sizes:
     (pixel, extent, unit), sides = _of_grid(problem.grid), _sides(problem.grid)
     inside = problem.cell[problem.cell >= 0]
     pixels = float(np.median(np.unique(inside, return_counts=True)[1])) if inside.size else 1.0
-    return Sizes(pixel, pixel_km(problem.grid) * pixels**0.5, extent, unit, needs_sphere(problem.grid), sides)
+    rows, columns = problem.coarse_shape
+    cells = (sides[0] / columns, sides[1] / rows) if problem.regions is None else (0.0, 0.0)
+    return Sizes(pixel, pixel_km(problem.grid) * pixels**0.5, extent, unit, needs_sphere(problem.grid), sides, cells)
 
 
 @lru_cache(maxsize=4)
@@ -75,9 +79,11 @@ def _sides(grid: Grid) -> tuple[float, float]:
 
 
 def _by(sides: tuple[float, float]) -> str:
-    """Two sides that differ by more than a tenth; "" otherwise."""
+    """Two sides that differ by more than a tenth; "" otherwise, or where they are not known."""
     across, up = sides
-    return f"{_km(across)[:-3]} × {_km(up)}" if not 1 / 1.1 < across / max(up, 1e-9) < 1.1 else ""
+    if min(sides) <= 0:
+        return ""
+    return f"{_km(across)[:-3]} × {_km(up)}" if not 1 / 1.1 < across / up < 1.1 else ""
 
 
 def _correlation(factor: Factor, distances: np.ndarray) -> np.ndarray:
@@ -104,7 +110,8 @@ def reach_sentence(factor: Factor, size: Sizes) -> str:
     share = (values[below - 1] - 0.5) / (values[below - 1] - values[below])
     half = size.kilometres(distances[below - 1] + share * (distances[below] - distances[below - 1]))
     of_map = "" if whole else f", the map {(not size.spherical and _by(size.sides)) or _km(width)}"
-    return f"Values {_km(half)} apart have a correlation of ½; a cell is {_km(size.cell)} wide{of_map}."
+    cell = (not size.spherical and _by(size.cells)) or f"{_km(size.cell)} wide"
+    return f"Values {_km(half)} apart have a correlation of ½; a cell is {cell}{of_map}."
 
 
 def _km(length: float) -> str:

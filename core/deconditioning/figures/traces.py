@@ -80,9 +80,9 @@ def _boundaries(step: Sequence[float], series: Mapping[str, Sequence[float | Non
 
 
 def _numbered(steps: np.ndarray, boundaries: Sequence[float]) -> list[dict[str, Any]]:
-    """ "Fit 1", "Fit 2" … above each part of the curves, where there are several."""
+    """ "Fit 1", "Fit 2" … at the top of each part of the curves, where there are several."""
     starts = [float(steps[0]), *boundaries] if boundaries else []
-    head = {"yref": "paper", "y": 1, "yanchor": "bottom", "xanchor": "left", "showarrow": False, "font": {"size": 11}}
+    head = {"yref": "paper", "y": 1, "yanchor": "top", "xanchor": "left", "showarrow": False, "font": {"size": 11}}
     return [{"text": f"Fit {n}", "x": start, **head} for n, start in enumerate(starts, start=1)]
 
 
@@ -177,7 +177,9 @@ def hyperparameter_trace(
 ) -> Figure:
     """Every hyperparameter against the step, on one logarithmic axis (all are positive)."""
     named, _ = hyperparameters_of_fits(values)
-    return trace_plot(step, named, title="Hyperparameters", label="Value", log=True, height=height, dark=dark)
+    return trace_plot(
+        step, named, title="Hyperparameters", label="value, standardised units", log=True, height=height, dark=dark
+    )
 
 
 def _line(x: np.ndarray, y: np.ndarray, name: str, index: int, dark: bool) -> dict[str, Any]:

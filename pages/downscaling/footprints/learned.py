@@ -133,7 +133,7 @@ def _mark(source: SourceTargets, name: str) -> tuple[str, str]:
         return "stations", f"{count} stations used as targets"
     kind = source_kind(source)
     return kind, f"{name}: {count} {'areas' if kind == 'areas' else 'values'}" + (
-        ", with their footprints on the coarse map" if kind == "soundings" else ""
+        "; their footprints are outlined on the map Observations" if kind == "soundings" else ""
     )
 
 

@@ -32,6 +32,8 @@ def test_a_map_that_is_no_square_is_told_by_both_sides() -> None:
     """As along its rows and its columns; one that is nearly square by one length."""
     factor = Factor("rbf", ("x", "y"), (0.5,))
     assert reach_sentence(factor, replace(SIZE, sides=(273.4, 400.9))).endswith("wide, the map 273 × 401 km.")
+    both = replace(SIZE, sides=(273.4, 400.9), cells=(68.35, 100.2))
+    assert reach_sentence(factor, both).endswith("½; a cell is 68 × 100 km, the map 273 × 401 km.")
     assert reach_sentence(factor, replace(SIZE, sides=(290.0, 301.0))).endswith("wide, the map 296 km.")
     problem = problem_on("latlon")
     lat, lon = problem.grid.y, problem.grid.x
@@ -39,6 +41,8 @@ def test_a_map_that_is_no_square_is_told_by_both_sides() -> None:
     across = 111.195 * (lon[-1] - lon[0] + lon[1] - lon[0]) * math.cos(middle)
     up = 111.195 * (lat[-1] - lat[0] + lat[1] - lat[0])
     assert sizes(problem).sides == pytest.approx((across, up), rel=2e-3)
+    rows, columns = problem.coarse_shape
+    assert sizes(problem).cells == pytest.approx((across / columns, up / rows), rel=2e-3)
 
 
 def test_no_distance_exceeds_the_map() -> None:

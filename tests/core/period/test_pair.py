@@ -159,7 +159,7 @@ def test_what_is_no_pair_is_refused(both: list[tuple[Series, Training]], region:
         downscale_pair(lower, other, (known, known_upper), UNLEARNED)
     with pytest.raises(InputError, match="not known at the same times"):
         downscale_pair(lower, upper.only(np.arange(5)), (known, known_upper), UNLEARNED)
-    with pytest.raises(InputError, match="`upper` need both"):
+    with pytest.raises(InputError, match="`other_method` need both"):
         downscale(region.dataset, region.dataset, target="tmin", upper="tmax", coarsen=(4, 4))
 
 
