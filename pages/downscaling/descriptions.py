@@ -128,7 +128,8 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View, held
         else ""
     )
     explain(
-        f"The posterior mean is the best estimate of the fine field given the coarse values{_also(problem)} and the covariates. "
+        f"The posterior mean is the best estimate of the fine field given the coarse values{_also(problem)} and the "
+        "covariates. "
         f"{_probably(problem, held)}{evidence}",
         rf"""
 $$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad

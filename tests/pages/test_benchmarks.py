@@ -223,7 +223,7 @@ def test_the_headlines_are_those_of_the_stored_rows():
     said = headlines.compared_with_plain([measured(RESULTS / f"{name}.json") for name in plain])
     assert f"with a median of {median(ratios):.0f}×" in said and f"In all {len(ratios)} comparisons" in said
     (other,) = {row["against"] for row in rows("full_size")}
-    assert f"another model, the {other}, and less accurate" in said and "equally or less accurate" in said
+    assert f"another model, the {other}, and less accurate" in said and "at least as accurate" in said
     for row in rows("full_size"):
         ours, theirs = map(float, re.match(r"rmse ([\d.]+) \(([\d.]+)\)", row["accuracy"]).groups())
         assert ours < theirs
