@@ -65,8 +65,12 @@ def sources_in_words(problem: DownscalingProblem) -> str:
     )
 
 
-def _also(problem: DownscalingProblem) -> str:
-    return f", {plain(sources_in_words(problem))}" if problem.sources else ""
+def _best(problem: DownscalingProblem) -> str:
+    """What the posterior mean is, and of what."""
+    also = f", {plain(sources_in_words(problem))}" if problem.sources else ""
+    return (
+        f"The posterior mean is the best estimate of the fine field given the coarse values{also} and the covariates."
+    )
 
 
 def _invented(problem: DownscalingProblem) -> str:
@@ -128,9 +132,7 @@ def what_it_shows(problem: DownscalingProblem, spec: ModelSpec, view: View, held
         else ""
     )
     explain(
-        f"The posterior mean is the best estimate of the fine field given the coarse values{_also(problem)} and the "
-        "covariates. "
-        f"{_probably(problem, held)}{evidence}",
+        f"{_best(problem)} {_probably(problem, held)}{evidence}",
         rf"""
 $$\tilde z = W^\top \bar f + e,\quad e \sim N(0, \Sigma),\qquad
 \Sigma = \sigma^2 I + \varsigma^2 W^\top \mathrm{{diag}}\big(\textstyle\sum_i w_i^2\big) W{model.unknown_formula}$$
