@@ -69,7 +69,7 @@ def _best(problem: DownscalingProblem) -> str:
     """What the posterior mean is, and of what."""
     also = f", {plain(sources_in_words(problem))}" if problem.sources else ""
     return (
-        f"The posterior mean is the best estimate of the fine field given the coarse values{also} and the covariates."
+        f"The posterior mean is the best estimate of the fine field given coarse values{also} and covariates."
     )
 
 
