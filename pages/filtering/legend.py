@@ -14,7 +14,7 @@ _LINE = "—"
 def legend(figure: Mapping[str, Any]) -> None:
     """What the marks and lines of a figure are, in its order."""
     entries = "".join(
-        f'<span><i aria-hidden="true" style="color:{escape(_colour(trace))}">{_sign(trace)}</i> '
+        f'<span><i aria-hidden="true" style="color:{escape(_colour(trace))}" data-sign="{_sign(trace)}"></i> '
         f"{escape(trace['name'].replace('<br>', ' '))}</span>"
         for trace in figure["data"]
     )

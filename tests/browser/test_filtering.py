@@ -12,7 +12,7 @@ def test_pictures_buttons_and_legend_stand_on_the_first_screen(page: Page) -> No
         page.locator(name) for name in ("[data-key=f-plane]", "[data-key=f-errors]", ".lab-legend")
     )
     expect(legend).to_contain_text("true state now")
-    boxes = [part.bounding_box() for part in (track, page.get_by_role("button", name="Next ›"), legend)]
+    boxes = [part.bounding_box() for part in (track, legend, page.get_by_role("button", name="Next ›"))]
     ends = [box["y"] + box["height"] for box in boxes if box]
     assert len(ends) == 3 and ends == sorted(ends) and ends[-1] <= 800
     left, right = track.bounding_box(), errors.bounding_box()
