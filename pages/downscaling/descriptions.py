@@ -68,9 +68,7 @@ def sources_in_words(problem: DownscalingProblem) -> str:
 def _best(problem: DownscalingProblem) -> str:
     """What the posterior mean is, and of what."""
     also = f", {plain(sources_in_words(problem))}" if problem.sources else ""
-    return (
-        f"The posterior mean is the best estimate of the fine field given coarse values{also} and covariates."
-    )
+    return f"The posterior mean is the best estimate of the fine field given coarse values{also} and covariates."
 
 
 def _invented(problem: DownscalingProblem) -> str:
