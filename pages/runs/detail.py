@@ -13,7 +13,7 @@ from deconditioning.engine.records import Run
 from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
 from deconditioning.figures.trace_lines import hyperparameters_of_fits, trace_series
-from deconditioning.studies.run_content import scored_stations
+from deconditioning.studies.run_content import learned_downscaling, scored_stations
 from deconditioning.wording import duration
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.program_values import set_values
@@ -145,14 +145,11 @@ def _parted(parameters: Mapping[str, Sequence[float | None]]) -> str:
 
 def _averaged(run: Run) -> str:
     """Which models the map is an average of; empty where it is one model's."""
-    others = (((run.result or {}).get("learned") or {}).get("average") or {}).get("others") or []
-    if not others:
+    learned = (run.result or {}).get("learned") or {}
+    if not learned.get("average"):
         return ""
-    shares = {model_title(run_model(run)): 1 - sum(each["weight"] for each in others)}
-    for each in others:
-        title = model_title(each["spec"]["model"])
-        shares[title] = shares.get(title, 0.0) + each["weight"]
-    parts = ", ".join(f"{plain(title)} {100 * share:.0f} %" for title, share in shares.items())
+    components = learned_downscaling(learned).components
+    parts = ", ".join(f"{plain(model_title(each.model.name))} {100 * share:.0f} %" for share, each in components)
     return f" The map is an average of the fits, weighted by their errors one scale up: {parts}."
 
 

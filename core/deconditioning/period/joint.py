@@ -52,15 +52,16 @@ def linked_errors(
     The correlation in time is by default that of the residuals, or of their joint posterior. Errors are drawn a few
     series at a time, so that the draws depend on ``count`` too.
     """
-    root = linalg.root(torch.as_tensor((correlation or residuals.correlation).matrix(days)), "correlation in time")
-    times, generator = len(root), torch.Generator().manual_seed(seed)
+    times, generator = len(days), torch.Generator().manual_seed(seed)
     most = max(1, _AT_ONCE // (8 * times * pixels))
-    for begin in range(0, count, most):
-        series = min(most, count - begin)
-        if residuals.together is not None and correlation is None:
+    at_once = [min(most, count - begin) for begin in range(0, count, most)]
+    if residuals.together is not None and correlation is None:
+        for series in at_once:
             joint = residuals.together(series, generator)
             yield from zip(joint.numpy(), residuals.draw(series, generator).numpy()[:, None], strict=True)
-            continue
+        return
+    root = linalg.root(torch.as_tensor((correlation or residuals.correlation).matrix(days)), "correlation in time")
+    for series in at_once:
         for errors in residuals.draw(series * times, generator).reshape(series, times, -1):
             yield (root @ errors).numpy(), errors[:1].numpy()
 

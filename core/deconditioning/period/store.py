@@ -49,7 +49,12 @@ def stretches_of(series: Series) -> list[np.ndarray]:
         return [np.arange(len(series))]
     chunk = max(1, _CHUNK // size)
     most = max(1, STRETCH_BYTES // (8 * size) // chunk) * chunk
-    return [np.arange(begin, min(begin + most, len(series))) for begin in range(0, len(series), most)]
+    return blocks_of(len(series), most)
+
+
+def blocks_of(times: int, most: int) -> list[np.ndarray]:
+    """Indices of so many times, one block of at ``most`` so many after another."""
+    return [np.arange(begin, min(begin + most, times)) for begin in range(0, times, most)]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 // A map on the page: zoom and pan by wheel, drag, pinch and keys, the value under the pointer, its PNG. Maps of a group do
 // so together. Joined to map_canvas.js, which paints, and to plotly_live.js, which calls `beginMap` and `drawMap`.
 
-const { beginMap, drawMap, keepMap, repaint, makeTools, saveCanvas, SAVE_ICON, HOME_ICON } = (() => {
+const { beginMap, drawMap, keepMap, repaint, addCanvases, fitCanvases, pixelsAt, between, makeTools, saveCanvas, SAVE_ICON, HOME_ICON } = (() => {
 const CLOSEST = 64, STILL_PX = 5, DOUBLE_MS = 230, SCROLLED_MS = 400;
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
@@ -33,14 +33,20 @@ const repaint = (node, what = 'all') => {
   });
 };
 
-const fitMap = node => {
+// Canvases as large as the chart has become; whether that is another size than before.
+const fitCanvases = node => {
   const { chart } = node, width = node.clientWidth;
-  if (!chart.map || !hasRoom(node)) return;
+  if (!chart.drawn || !hasRoom(node)) return false;
   const height = heightFor(chart.layout, width), ratio = devicePixelRatio || 1;
-  if (chart.size[0] === width && chart.size[1] === height && chart.ratio === ratio) return;
+  if (chart.size[0] === width && chart.size[1] === height && chart.ratio === ratio) return false;
   Object.assign(chart, { size: [width, height], ratio });
   node.style.height = `${height}px`;
-  for (const canvas of [chart.heat, chart.over]) Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+  for (const canvas of chart.canvases) Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+  return true;
+};
+
+const fitMap = node => {
+  if (!fitCanvases(node)) return;
   paint(node); // at once: a canvas that is resized is empty
   placeDivider(node);
   placeCells(node);
@@ -285,16 +291,22 @@ const listenToMap = node => {
   chart.observer.observe(node);
 };
 
+// The canvases of a chart, one over the other.
+const addCanvases = ({ chart }, names) => {
+  chart.canvases = names.map(name => {
+    chart[name] = Object.assign(document.createElement('canvas'), { className: `map-${name}` });
+    chart[name].setAttribute('aria-hidden', 'true');
+    chart.plot.append(chart[name]);
+    return chart[name];
+  });
+};
+
 const beginMap = node => {
   const { chart } = node, { plot } = chart;
   chart.pointers = new Map();
   plot.setAttribute('aria-keyshortcuts', '+ - 0');
   plot.tabIndex = 0;
-  for (const name of ['heat', 'over']) {
-    chart[name] = Object.assign(document.createElement('canvas'), { className: `map-${name}` });
-    chart[name].setAttribute('aria-hidden', 'true');
-    plot.append(chart[name]);
-  }
+  addCanvases(node, ['heat', 'over']);
   chart.box = Object.assign(document.createElement('i'), { className: 'map-box', hidden: true });
   plot.append(chart.box);
   makeTools(node, TOOLS);
@@ -321,5 +333,5 @@ const keepMap = node => {
   repaint(node, 'pixels');
 };
 
-return { beginMap, drawMap, keepMap, repaint, makeTools, saveCanvas, SAVE_ICON, HOME_ICON };
+return { beginMap, drawMap, keepMap, repaint, addCanvases, fitCanvases, pixelsAt, between, makeTools, saveCanvas, SAVE_ICON, HOME_ICON };
 })();

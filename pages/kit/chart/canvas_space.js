@@ -10,8 +10,6 @@ const NAMES = ['x', 'y', 'z'];
 const views = new Map(); // uirevision -> {turn, lift} to which a person has turned it
 const members = new Set();
 
-const between = (low, value, high) => Math.min(Math.max(value, low), high);
-
 // ---- a figure ----------------------------------------------------------------------------------------------------
 // Round numbers between two ends, about so many.
 const roundNumbers = (low, high, about) => {
@@ -173,13 +171,8 @@ const repaint = node => {
 };
 
 const fit = node => {
-  const { chart } = node, width = node.clientWidth, ratio = devicePixelRatio || 1;
-  if (!chart.space || !hasRoom(node)) return;
-  const height = heightFor(chart.layout, width);
-  if (chart.size[0] === width && chart.size[1] === height && chart.ratio === ratio) return;
-  Object.assign(chart, { size: [width, height], ratio, moved: true });
-  node.style.height = `${height}px`;
-  for (const canvas of [chart.under, chart.over]) Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+  if (!fitCanvases(node)) return;
+  node.chart.moved = true;
   paint(node); // at once: a canvas that is resized is empty
 };
 
@@ -199,11 +192,6 @@ const showFrom = (node, view) => {
 const turnBy = (node, right, up) => {
   const { space } = node.chart, { turn, lift } = views.get(space.layout.scene.uirevision) ?? space.home;
   showFrom(node, { turn: turn - right, lift: between(LOWEST, lift + up, HIGHEST) });
-};
-
-const pixelsAt = (node, event) => {
-  const box = node.chart.plot.getBoundingClientRect(), scale = node.chart.plot.clientWidth / box.width || 1;
-  return [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
 };
 
 const valueInWords = ({ space }, i) => space.words.replace(/<extra>.*$/, '')
@@ -266,11 +254,7 @@ const beginSpace = node => {
   const { chart } = node, { plot } = chart;
   plot.setAttribute('aria-keyshortcuts', 'ArrowLeft ArrowRight ArrowUp ArrowDown 0');
   plot.tabIndex = 0;
-  for (const [name, look] of [['under', 'map-heat'], ['over', 'map-over']]) {
-    chart[name] = Object.assign(document.createElement('canvas'), { className: look });
-    chart[name].setAttribute('aria-hidden', 'true');
-    plot.append(chart[name]);
-  }
+  addCanvases(node, ['under', 'over']);
   makeTools(node, [
     ['Download the picture as PNG', SAVE_ICON, savePicture],
     ['Reset the view', HOME_ICON, each => showFrom(each, null)],

@@ -31,7 +31,7 @@ from deconditioning.period.ensemble import member_dimension
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.scores import series_scores
 from deconditioning.period.series import Series, read_series
-from deconditioning.period.store import write_stretches
+from deconditioning.period.store import blocks_of, write_stretches
 from deconditioning.versions import SAME_NUMBERS_SINCE
 
 #: The file of a run that is done, and the most values of its means, which are in memory together.
@@ -96,7 +96,8 @@ def write_period_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     """
     import xarray as xr
 
-    task, path = PeriodTask.from_dict(settings), PeriodTask.from_dict(settings).store
+    task = PeriodTask.from_dict(settings)
+    path = task.store
     opened = cache(open_source)
     context.report(message="Reading the series")
     if member_dimension(opened(task.source.fields), task.problem):
@@ -111,7 +112,7 @@ def write_period_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     _delete_old(path.parent)
     if path.exists() and not (path / PROGRESS).exists():  # ended after its last block, before the file was made
         shutil.rmtree(path)
-    blocks = _blocks(len(series), task.at_once or max(1, _BLOCK_VALUES // size))
+    blocks = blocks_of(len(series), task.at_once or max(1, _BLOCK_VALUES // size))
     result = write_stretches(
         series, _predictor(task, series, opened, context, blocks), path, single=True, attributes={},
         request=task.to_dict(), say=lambda text: context.report(message=text), stretches=blocks,
@@ -127,10 +128,6 @@ def write_period_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
             "scores": {model: scores} if scores else {}, "message": f"{len(series):,} times written"}  # fmt: skip
 
 
-def _blocks(times: int, at_once: int) -> list[np.ndarray]:
-    return [np.arange(begin, min(begin + at_once, times)) for begin in range(0, times, at_once)]
-
-
 def _predictor(
     task: PeriodTask, series: Series, opened: Callable[[str], Fields], context: Any, blocks: Sequence[np.ndarray]
 ) -> Callable[[np.ndarray, dict[str, Any] | None, PeriodResult | None], PeriodResult]:
@@ -143,6 +140,7 @@ def _predictor(
     begins = {int(times[0]): number for number, times in enumerate(blocks)}
 
     def predict(times: np.ndarray, settings: dict[str, Any] | None, like: PeriodResult | None) -> PeriodResult:
+        """The result at the times of one block."""
         number = begins[int(times[0])]
         part = Part(context, number / len(blocks), (number + 1) / len(blocks))
         own = task.settings if settings is None else DownscaleSettings.from_dict(settings)

@@ -121,6 +121,9 @@ class _Fitting:
     def of(
         series: Series, training: Training, seasons: Seasons, parts: int, check: Check, *, positive: bool
     ) -> "_Fitting":
+        """What is known over the training period, coarse values times the factor that makes their anomalies as large as
+        those of the archive's cells.
+        """
         problem, design = series.problem, seasons.design(training.dates)
         factor = _spread(training.cells, design) / _spread(training.coarse, design)
         before, after = (each * factor for each in (training.coarse, series.coarse[:, problem.target_cell]))
