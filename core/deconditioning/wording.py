@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 _LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 #: The name of a kernel's hyperparameter: kernel, number of the term, what it is, and of which columns.
@@ -112,8 +112,8 @@ def readable(text: str) -> str:
 def hyperparameter_names(names: Collection[str]) -> dict[str, str]:
     """Hyperparameters as learning names them → what page Downscaling calls their sliders.
 
-    "k1 lengthscale [grid_latitude+grid_longitude]" is "lengthscale of k: grid latitude, grid longitude"; "k1 variance"
-    beside it has the same columns. Terms of a kernel that would read the same are numbered: "k₁", "k₂".
+    "k1 lengthscale [altitude]" is "lengthscale of k: altitude"; "k1 variance" beside it has the same columns. Latitude
+    and longitude together are "location". Terms of a kernel that would read the same are numbered: "k₁", "k₂".
     """
     parts = [_TERM.fullmatch(name) for name in names]
     columns: dict[tuple[str, str], dict[str, None]] = {}
@@ -123,7 +123,7 @@ def hyperparameter_names(names: Collection[str]) -> dict[str, str]:
     def words(part: re.Match[str], kernel: str) -> str:
         """Its name, with the columns of its term or, where it names none, those of the whole term."""
         of_term = part[4].split("+") if part[4] else [each for each in columns[part[1], part[2]] if each]
-        of = f": {', '.join(of_term).replace('_', ' ')}" if of_term else ""
+        of = f": {columns_in_words(of_term)}" if of_term else ""
         return f"{'α' if part[3] == 'alpha' else part[3]} of {kernel}{of}"
 
     plain = [words(part, part[1]) if part else name for part, name in zip(parts, names, strict=True)]
@@ -131,6 +131,12 @@ def hyperparameter_names(names: Collection[str]) -> dict[str, str]:
         name: words(part, part[1] + part[2].translate(_LOWERED)) if part and plain.count(text) > 1 else text
         for name, part, text in zip(names, parts, plain, strict=True)
     }
+
+
+def columns_in_words(columns: Sequence[str]) -> str:
+    """Columns of a kernel as controls and legends name them; latitude and longitude together are "location"."""
+    place = sorted(each.rpartition("_")[2] for each in columns) in (["latitude", "longitude"], ["lat", "lon"])
+    return "location" if place else ", ".join(columns).replace("_", " ")
 
 
 def slider_text(value: float) -> str:

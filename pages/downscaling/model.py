@@ -25,6 +25,7 @@ from deconditioning.models.sparse.inducing import located
 from deconditioning.models.spec import ModelSpec
 from deconditioning.models.spread import Spread
 from deconditioning.settings.setting import Log, Setting
+from deconditioning.wording import columns_in_words
 from pages.downscaling.covariate_trust import trust_slider
 from pages.downscaling.data import Choice
 from pages.downscaling.essentials import (
@@ -298,11 +299,7 @@ def slider_key(prefix: str, name: str, term: int, factor: int = 0, column: int =
 
 
 def _words(factor: Factor) -> str:
-    return ", ".join(_plain_name(name) for name in factor.columns)
-
-
-def _plain_name(name: str) -> str:
-    return plain(name.replace("_", " "))
+    return plain(columns_in_words(factor.columns))
 
 
 def _factor_sliders(prefix: str, place: tuple[int, int], factor: Factor, shown: _Ends) -> Factor:
@@ -310,7 +307,7 @@ def _factor_sliders(prefix: str, place: tuple[int, int], factor: Factor, shown: 
     one = _SLIDERS.slope if factor.kind.slopes_for_scales else _SLIDERS.lengthscale
     scales = []
     for index, value in enumerate(factor.lengthscales):
-        of = _plain_name(factor.columns[index]) if several else _words(factor)
+        of = plain(columns_in_words([factor.columns[index]])) if several else _words(factor)
         key = slider_key(prefix, "l", *place, index)
         moved = _slider(one, f"{one.title}: {of}", key, _turned(factor, value), **shown.get(key, {}))
         scales.append(_turned(factor, moved))

@@ -12,8 +12,8 @@ from deconditioning.engine.compare import compare_settings, run_model, run_score
 from deconditioning.engine.records import Run
 from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
-from deconditioning.figures.trace_lines import hyperparameters_of_fits, trace_series
-from deconditioning.studies.run_content import learned_downscaling, scored_stations
+from deconditioning.figures.trace_lines import fit_names, hyperparameters_of_fits, trace_series
+from deconditioning.studies.run_content import scored_stations
 from deconditioning.wording import duration
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.program_values import set_values
@@ -27,7 +27,7 @@ from pages.kit.runs.run_panel import said_of_one_step, show_owner
 from pages.kit.runs.station_scores import station_scores
 from pages.kit.tools.link import address_of, show_link
 from pages.runs.label import delete, label_form
-from pages.runs.names import STATES, described, is_given, model_title, name_of, setting_name, setting_text, units_of
+from pages.runs.names import STATES, averaged, described, is_given, name_of, setting_name, setting_text, units_of
 from pages.runs.overview import going_on
 from pages.runs.pictures import maps, tests, verdict
 from pages.runs.sweeps import open_sweep, sweeps
@@ -123,41 +123,34 @@ def trace_plots(engine: Visitor, run: Run) -> None:
     if said_of_one_step(run, rows):
         return
     objectives, (steps, parameters) = trace_series(rows)
+    fits = fit_names(rows)
     for stage, (at, values) in objectives.items():
-        plotly_live(objective_trace(stage, at, values, dark=dark), f"objective-{stage}-{run.id}")
+        plotly_live(objective_trace(stage, at, values, fits=fits, dark=dark), f"objective-{stage}-{run.id}")
         if any(all(each is None for each in row) for row in zip(*values.values(), strict=True)):
-            st.caption(f"{_parted(parameters)}{_averaged(run)}")
+            st.caption(_parted(parameters, fits))
     if parameters:
-        plotly_live(hyperparameter_trace(steps, parameters, dark=dark), f"parameters-{run.id}")
+        plotly_live(hyperparameter_trace(steps, parameters, fits=fits, dark=dark), f"parameters-{run.id}")
 
 
-def _parted(parameters: Mapping[str, Sequence[float | None]]) -> str:
-    """Why the curves begin anew: which fits have which hyperparameters, and that a best value is one fit's own."""
+def _parted(parameters: Mapping[str, Sequence[float | None]], names: Sequence[str]) -> str:
+    """Why the curves begin anew: which fits have hyperparameters of their own, and that a best value is one fit's."""
     _, fits = hyperparameters_of_fits(parameters)
     own = [[name for name in fit if any(name not in other for other in fits)] for fit in fits]
-    of_models = [f"fit {n} also has: {plain(', '.join(names))}" for n, names in enumerate(own, start=1) if names]
-    differ = f" Several models are learned in turn; {'; '.join(of_models)}." if of_models else ""
+    more = [f"{name} also has {plain(', '.join(of))}" for name, of in zip(names, own, strict=False) if of]
+    models = "Several models are learned in turn" if more else "Another fit begins at each dotted line"
     return (
-        f"At a dotted line another fit begins, of another model or from another start.{differ} *Best so far* is the "
-        "best of its own fit: values of different models are not comparable, because each has its own prior."
+        f"{'; '.join([models, *more])}. *Best so far* is the best of its own fit: values of different models are not "
+        "comparable, because each has its own prior. A flat curve began at values that were learned before."
     )
-
-
-def _averaged(run: Run) -> str:
-    """Which models the map is an average of; empty where it is one model's."""
-    learned = (run.result or {}).get("learned") or {}
-    if not learned.get("average"):
-        return ""
-    components = learned_downscaling(learned).components
-    parts = ", ".join(f"{plain(model_title(each.model.name))} {100 * share:.0f} %" for share, each in components)
-    return f" The map is an average of the fits, weighted by their errors one scale up: {parts}."
 
 
 def scores(run: Run) -> None:
     """The scores of a run's models and of its coarse cells, where it has any, and what it warned of."""
     warnings(run_sentences(run, "warnings"))
     if result := run_scores(run):
-        score_table(result, units=units_of(run), main=MAIN_SCORES)
+        parts = averaged(run)
+        names = {run_model(run): "Average of models"} if parts else None
+        score_table(result, units=units_of(run), main=MAIN_SCORES, names=names, caption=parts)
     if stations := scored_stations(run):
         station_scores(run_model(run), stations, units_of(run))
     if cells := run_scores(run, "coarse_scores"):

@@ -8,6 +8,7 @@ from typing import Any
 from deconditioning.engine.records import Run
 from deconditioning.figures.colours import MODEL_NAMES
 from deconditioning.kernels.families.registry import FAMILIES
+from deconditioning.studies.run_content import learned_downscaling
 from deconditioning.wording import number
 
 STATES = {
@@ -65,6 +66,16 @@ def model_title(name: str) -> str:
     from deconditioning.figures.colours import model_name
 
     return model_name(name)
+
+
+def averaged(run: Run) -> str:
+    """Which models the map of a run is an average of, in a sentence; empty where it is one model's."""
+    learned = (run.result or {}).get("learned") or {}
+    if not learned.get("average"):
+        return ""
+    components = sorted(learned_downscaling(learned).components, key=lambda part: -part[0])
+    parts = [f"{100 * share:.0f} % {each.model.phrase}" for share, each in components]
+    return f"The average of models is {', '.join(parts[:-1])} and {parts[-1]}, weighted by their errors one scale up."
 
 
 def described(run: Run) -> str:

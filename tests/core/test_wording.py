@@ -108,8 +108,8 @@ def test_people_read_numbers_of_this_function_alone() -> None:
 
 def test_hyperparameters_are_called_as_their_sliders_are() -> None:
     named = {
-        "k1 variance": "variance of k: grid latitude, grid longitude",
-        "k1 lengthscale [grid_latitude+grid_longitude]": "lengthscale of k: grid latitude, grid longitude",
+        "k1 variance": "variance of k: location",
+        "k1 lengthscale [grid_latitude+grid_longitude]": "lengthscale of k: location",
         "k2 slope variance [altitude]": "slope variance of k: altitude",
         "ℓ1 variance": "variance of ℓ",
         "noise σ²": "noise σ²",

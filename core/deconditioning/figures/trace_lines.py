@@ -1,9 +1,12 @@
 """A trace as curves: the objective of each stage, and every hyperparameter."""
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from deconditioning.figures.colours import model_name
 from deconditioning.wording import hyperparameter_names
 
 _NOT_VALUES = {"time", "step", "total", "share", "attempt", "restart", "evaluation"}
@@ -25,24 +28,63 @@ def trace_series(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, _Stage], 
     """
     stages: dict[str, list[tuple[float, dict[str, float]]]] = {}
     nested: list[tuple[float, dict[str, float]]] = []
-    step, before, start = 0, 0.0, None
+    step, fit = 0, _Fit()
     for row in rows:
-        plain = {str(name): float(value) for name, value in row.items() if name not in _NOT_VALUES and _number(value)}
-        inner = [value for value in row.values() if isinstance(value, Mapping)]
-        parameters = {str(n): float(v) for values in inner for n, v in values.items() if _number(v) and v > 0}
+        plain, parameters = _values(row)
         step += bool(plain or parameters)
-        if (plain or parameters) and _number(row.get("step")):
-            restart = row["restart"] if _number(row.get("restart")) else start
-            if row["step"] < before or (start is not None and restart != start):
-                for lines in (*stages.values(), nested):
-                    lines.append((step - 0.5, {}))
-            before, start = row["step"], restart
+        if (plain or parameters) and fit.ends_before(row):
+            for lines in (*stages.values(), nested):
+                lines.append((step - 0.5, {}))
         if plain:
             plain = _named(row.get("quantity"), plain)
             stages.setdefault(str(row.get("stage") or ""), []).append((step, plain))
         if parameters:
             nested.append((step, parameters))
     return {stage: _lines(_objective(_inner(result))) for stage, result in stages.items()}, _lines(_inner(nested))
+
+
+def _values(row: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, float]]:
+    """The numbers of a row but for its counters, and those of its nested dicts where positive."""
+    plain = {str(name): float(value) for name, value in row.items() if name not in _NOT_VALUES and _number(value)}
+    inner = [value for value in row.values() if isinstance(value, Mapping)]
+    return plain, {str(n): float(v) for values in inner for n, v in values.items() if _number(v) and v > 0}
+
+
+@dataclass
+class _Fit:
+    """Where a task is in its fits: the last step, the start and the model of its current one."""
+
+    step: float = -math.inf
+    restart: Any = None
+    model: str = ""
+
+    def ends_before(self, row: Mapping[str, Any]) -> bool:
+        """Whether another fit, of another model or from another start, begins with this row; a row that counts no
+        steps belongs to the current one."""
+        if not _number(row.get("step")):
+            return False
+        restart = row["restart"] if _number(row.get("restart")) else self.restart
+        result = row["step"] < self.step or (self.restart is not None and restart != self.restart)
+        self.step, self.restart, self.model = row["step"], restart, str(row.get("model") or "")
+        return result
+
+
+def fit_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the fits of a trace are called, in their order: by model, by start where one model has several."""
+    current, fits = _Fit(), list[tuple[str, Any]]()
+    for row in rows:
+        if any(_values(row)) and (current.ends_before(row) or not fits):
+            fits.append((current.model, current.restart))
+    models = [model for model, _ in fits]
+    if not all(models):
+        return [f"Fit {n}" for n in range(1, len(fits) + 1)]
+    one, starts = len(set(models)) == 1, [f"start {(restart or 0) + 1}" for _, restart in fits]
+    if one:
+        return [start.capitalize() for start in starts]
+    return [
+        model_name(model) if models.count(model) == 1 else f"{model_name(model)}, {start}"
+        for model, start in zip(models, starts, strict=True)
+    ]
 
 
 def hyperparameters_of_fits(

@@ -34,16 +34,19 @@ def trace_plot(
     label: str = "",
     log: bool = False,
     height: int = 240,
+    fits: Sequence[str] = (),
     dark: bool = False,
 ) -> Figure:
     """Lines of one or several values against the step of a fit; None and NaN leave gaps, few points are marked.
 
-    More than two names stand below the curves and make the figure higher, so that the curves keep their room.
+    Names stand below the curves and make the figure higher, so that the curves keep their room, where they are more
+    than two or where several fits have names of their own above the curves.
 
     Parameters
     ----------
     step : (T,) step numbers, ascending.  series : name → (T,) values in the units of `label`.
     log : logarithmic axis, for positive hyperparameters of different size.  height : pixels without a legend below.
+    fits : names of the fits that follow one another; numbers by default.
     """
     boundaries = _boundaries(step, series)
     chosen = np.union1d(_thin(len(step)), np.flatnonzero(np.isin(step, boundaries)))
@@ -52,14 +55,14 @@ def trace_plot(
     for index, (name, values) in enumerate(series.items()):
         y = np.array([np.nan if v is None else v for v in values], dtype=float)[chosen]
         traces.append(_line(at, y, name, index, dark))
-    below = len(series) > _MOST_ON_TOP
+    below = len(series) > _MOST_ON_TOP or (len(series) > 1 and bool(boundaries))
     rows = len(series) if below else 0
     picture = layout(title, height=height + _LEGEND_ROW * rows, dark=dark, showlegend=len(series) > 1)
     picture["hovermode"] = "x unified"
     picture["shapes"] = [_divider(position, dark) for position in boundaries]
-    picture["annotations"] = _numbered(at, boundaries)
+    picture["annotations"] = _named(at, boundaries, fits)
     on_top = len(series) > 1 and not below
-    picture["margin"] = {"l": 52, "r": 8, "t": (52 if on_top else 34) if title else 24, "b": 40}
+    picture["margin"] = {"l": 52, "r": 8, "t": (52 if on_top or boundaries else 34) if title else 24, "b": 40}
     if below:
         picture["legend"] |= {"yref": "container", "y": 0, "maxheight": _LEGEND_ROW * (rows + 1)}
     picture["xaxis"] = axis("Step", dark, showgrid=False, automargin=below, rangemode="nonnegative")
@@ -79,11 +82,12 @@ def _boundaries(step: Sequence[float], series: Mapping[str, Sequence[float | Non
     return [at for at, *row in zip(step, *series.values(), strict=True) if all(value is None for value in row)]
 
 
-def _numbered(steps: np.ndarray, boundaries: Sequence[float]) -> list[dict[str, Any]]:
-    """ "Fit 1", "Fit 2" … at the top of each part of the curves, where there are several."""
+def _named(steps: np.ndarray, boundaries: Sequence[float], fits: Sequence[str]) -> list[dict[str, Any]]:
+    """The name of each fit above its part of the curves, where there are several; "Fit 1", "Fit 2" … without names."""
     starts = [float(steps[0]), *boundaries] if boundaries else []
-    head = {"yref": "paper", "y": 1, "yanchor": "top", "xanchor": "left", "showarrow": False, "font": {"size": 11}}
-    return [{"text": f"Fit {n}", "x": start, **head} for n, start in enumerate(starts, start=1)]
+    names = fits if len(fits) == len(starts) else [f"Fit {n}" for n in range(1, len(starts) + 1)]
+    head = {"yref": "paper", "y": 1, "yanchor": "bottom", "xanchor": "left", "showarrow": False, "font": {"size": 11}}
+    return [{"text": literal(name), "x": start, **head} for name, start in zip(names, starts, strict=True)]
 
 
 def _divider(at: float, dark: bool) -> dict[str, Any]:
@@ -97,16 +101,18 @@ def objective_trace(
     lines: Mapping[str, Sequence[float | None]],
     *,
     height: int = 240,
+    fits: Sequence[str] = (),
     dark: bool = False,
 ) -> Figure:
     """What a stage of learning climbs (a log evidence) or descends (a loss), by its own name and sign.
 
     ``stage`` is the title, the first of ``lines`` (its name up to a bracket) that of the vertical axis: (T,) values at
-    the (T,) ``step``. The axis shows the best `_SHOWN` of the trace where the rest would flatten it.
+    the (T,) ``step``, in ``fits`` as `trace_plot` has them. The axis shows the best `_SHOWN` of the trace where the
+    rest would flatten it.
     """
     title = stage[:1].upper() + stage[1:] or "Objective"
     quantity = next(iter(lines), "").split(" (")[0]
-    figure = trace_plot(step, lines, title=title, label=quantity, height=height, dark=dark)
+    figure = trace_plot(step, lines, title=title, label=quantity, height=height, fits=fits, dark=dark)
     _shorten_names(figure)
     if (ends := _least_span(lines)) is not None:
         figure["layout"]["yaxis"] |= {"range": list(ends), "autorange": False}
@@ -173,13 +179,19 @@ def _descends(lines: Mapping[str, np.ndarray]) -> bool:
 
 
 def hyperparameter_trace(
-    step: Sequence[float], values: Mapping[str, Sequence[float | None]], *, height: int = 260, dark: bool = False
+    step: Sequence[float],
+    values: Mapping[str, Sequence[float | None]],
+    *,
+    height: int = 260,
+    fits: Sequence[str] = (),
+    dark: bool = False,
 ) -> Figure:
     """Every hyperparameter against the step, on one logarithmic axis (all are positive)."""
     named, _ = hyperparameters_of_fits(values)
     return trace_plot(
-        step, named, title="Hyperparameters", label="value, standardised units", log=True, height=height, dark=dark
-    )
+        step, named, title="Hyperparameters", label="value, standardised units", log=True, height=height, fits=fits,
+        dark=dark,
+    )  # fmt: skip
 
 
 def _line(x: np.ndarray, y: np.ndarray, name: str, index: int, dark: bool) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import streamlit as st
 from deconditioning.engine.compare import run_sentences
 from deconditioning.engine.records import Run, RunSpec
 from deconditioning.errors import InputError
-from deconditioning.figures.trace_lines import best_objective, trace_series
+from deconditioning.figures.trace_lines import best_objective, fit_names, trace_series
 from deconditioning.figures.traces import hyperparameter_trace, objective_trace
 from deconditioning.versions import difference
 from deconditioning.wording import about, duration, signed
@@ -295,11 +295,11 @@ def trace_charts(rows: list[dict[str, Any]]) -> None:
     objectives, (steps, values) = trace_series(rows)
     if not objectives:
         return
-    dark = is_dark()
+    dark, fits = is_dark(), fit_names(rows)
     for stage, (at, lines) in objectives.items():
-        plotly_live(objective_trace(stage, at, lines, height=170, dark=dark), f"run-objective-{stage}")
+        plotly_live(objective_trace(stage, at, lines, height=170, fits=fits, dark=dark), f"run-objective-{stage}")
         _, bracket, inside = next(iter(lines)).partition(" (")
         if bracket:
             st.caption(f"Approximated while learning: {inside.removesuffix(')')}.")
     if values:
-        plotly_live(hyperparameter_trace(steps, values, dark=dark), "run-hyperparameters")
+        plotly_live(hyperparameter_trace(steps, values, fits=fits, dark=dark), "run-hyperparameters")

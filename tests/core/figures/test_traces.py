@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deconditioning.figures.trace_lines import BEST, hyperparameters_of_fits, trace_series
+from deconditioning.figures.trace_lines import BEST, fit_names, hyperparameters_of_fits, trace_series
 from deconditioning.figures.traces import hyperparameter_trace, objective_trace
 
 
@@ -68,6 +68,28 @@ def test_a_term_numbered_anew_in_the_next_fit_stays_one_curve() -> None:
     figure = hyperparameter_trace(steps, values)
     assert [each["text"] for each in figure["layout"]["annotations"]] == ["Fit 1", "Fit 2"]
     assert [each["x"] for each in figure["layout"]["annotations"]] == [1.0, 2.5]
+    named = hyperparameter_trace(steps, values, fits=["Bag GP", "CMP"])["layout"]["annotations"]
+    assert [each["text"] for each in named] == ["Bag GP", "CMP"]
+
+
+@pytest.mark.parametrize(
+    ("fits", "names"),
+    [
+        ([("bag_gp", 0), ("cmp", 0)], ["Bag GP", "CMP"]),
+        ([("bag_gp", 0), ("bag_gp", 1), ("cmp", 0)], ["Bag GP, start 1", "Bag GP, start 2", "CMP"]),
+        ([("cmp", 0), ("cmp", 1)], ["Start 1", "Start 2"]),
+        ([(None, 0), (None, 1)], ["Fit 1", "Fit 2"]),
+    ],
+)
+def test_fits_are_called_by_model_and_by_start_where_a_model_has_several(
+    fits: list[tuple[str | None, int]], names: list[str]
+) -> None:
+    rows = [{"time": 0.0, "message": "data"}]
+    for model, restart in fits:
+        rows += [{"step": step, "value": 1.0, "restart": restart, "model": model} for step in (1, 2, 3)]
+    assert fit_names(rows) == names
+    _, curves = trace_series([{**row, "hyperparameters": {"σ²": 1.0}} for row in rows])[0][""]
+    assert sum(value is None for value in curves["value"]) == len(names) - 1
 
 
 def test_decades_are_plain_numbers() -> None:

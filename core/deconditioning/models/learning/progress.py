@@ -28,6 +28,7 @@ def learning_reporter(
         per_stage = event["total"]
         done = (len(labels) - 1) * per_stage + min(event["evaluation"], per_stage)
         values = {
+            "model": model.name,
             "stage": event["stage"],
             "restart": event["restart"],
             "quantity": event["quantity"],
