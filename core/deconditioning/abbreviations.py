@@ -5,6 +5,7 @@ import re
 #: Abbreviation → what it stands for.
 _SPELT = {
     "ABC": "approximate Bayesian computation",
+    "BCSD": "bias correction and spatial disaggregation",
     "BDR": "Bayesian distribution regression",
     "BLR": "Bayesian linear regression",
     "CME": "conditional mean embedding",

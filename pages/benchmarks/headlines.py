@@ -69,7 +69,7 @@ def up_to_a_million(measurements: list[Measured]) -> str:
         return ""
     most = max(rows, key=lambda row: (row.more["pixels"], row.more["targets"]))
     parts = [row for row in rows if row.size == most.size]
-    costs = ", ".join(f"{row.what.split(': ')[-1]} {duration(_seconds(row))}" for row in parts)
+    costs = "; ".join(f"{row.what.split(': ')[-1]} {duration(_seconds(row))}" for row in parts)
     memory = "" if most.peak_mb is None else f"; at most {most.peak_mb:,.0f} MB of memory"
     return f"With inducing points, {most.size}. CPU time: {costs}{memory}."
 

@@ -115,7 +115,9 @@ def _topic(topic: Topic, measurements: list[Measured]) -> None:
     when = f" ({measurements[0].date})" if len(measurements) == 1 else ""
     label = f"{topic.title}: " if topic.folded else ""
     compared = f", {len(_ratios(measurements, single=True))} of them beside a plain implementation" if plain else ""
-    with st.expander(f"{label}{'all' if label else 'All'} {rows} measurements{when}{compared}, with commands"):
+    count = "both" if rows == 2 else f"all {rows}"
+    count = count if label else count.capitalize()
+    with st.expander(f"{label}{count} measurements{when}{compared}, with commands"):
         if topic.folded and sentence:
             st.markdown(sentence)
         if plain and (single := _ratios(measurements, single=True)):

@@ -1,6 +1,7 @@
 """The default model beside other tools, on the same cells of real fields."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -12,22 +13,27 @@ from pages.kit.layout.table import show_table
 from pages.kit.runs.stored_results import FOLDER, stored
 
 _FILE = "peers.json"
+#: The default model in charts and tables.
+DEFAULT = "default"
 #: What the default model is for although regression kriging is as accurate on these fields.
-_LINEAR = (
-    " It assumes that the covariates act linearly; the default averages it with a model that does not, weighted by "
-    "their errors one scale up."
-)
-#: Names of what has no colour in charts.
-_NAMES = {AUTO: "Default model", "optimal_interpolation": "Optimal interpolation"}
+_LINEAR = " It assumes that the effect of the covariates is linear; the default model does not."
+
+
+def peer_rows() -> list[dict[str, Any]]:
+    """The stored rows, each interpolation in one of its own, the default model by its name; empty if not measured."""
+    if not (FOLDER / _FILE).is_file():
+        return []
+    rows = expanded(stored(_FILE)["rows"])
+    return [row | {"model": DEFAULT} if row["model"] == AUTO else row for row in rows]
 
 
 def show_peers() -> None:
     """One line a method; nothing where it was not measured."""
-    if not (FOLDER / _FILE).is_file():
+    rows = peer_rows()
+    if not rows:
         return
-    document = stored(_FILE)
-    summaries = peer_summaries(expanded(document["rows"]), AUTO)
-    st.markdown(f"**Beside other tools**, on {summaries[0].fields} real fields with half of the cells hidden:")
+    summaries = peer_summaries(rows, DEFAULT)
+    st.markdown(f"**Compared with other tools** on the same {summaries[0].fields} fields:")
     show_table([_line(each) for each in summaries])
     if sentence := _as_accurate(summaries):
         st.markdown(sentence)
@@ -36,22 +42,22 @@ def show_peers() -> None:
         "between the map averaged over the visible cells and the values of these cells, in standard deviations of the "
         "values. Optimal interpolation (gridpp) is applied to the residuals of a regression on the covariates; "
         "gradient boosting is that of scikit-learn. Area-to-point kriging by pyinterpolate is not listed because it "
-        f"predicts inside a block without using the value of that block. Stored; made by `{document['command']}`."
+        f"predicts inside a block without using the value of that block. Stored; made by `{stored(_FILE)['command']}`."
     )
 
 
 def _as_accurate(summaries: Sequence[PeerSummary]) -> str:
     """Which method is as accurate as the default one, to two decimals of the RMSE, in less time; empty if none is."""
-    default = next((each for each in summaries if each.model == AUTO), None)
+    default = next((each for each in summaries if each.model == DEFAULT), None)
     if default is None or not default.cpu_s:
         return ""
-    close = [each for each in summaries if each.model != AUTO and each.cpu_s and round(each.rmse_ratio, 2) <= 1]
+    close = [each for each in summaries if each.model != DEFAULT and each.cpu_s and round(each.rmse_ratio, 2) <= 1]
     faster = [(each.cpu_s or 0) / default.cpu_s for each in close]
     if not faster or min(faster) >= 1:
         return ""
     best = close[faster.index(min(faster))]
     return (
-        f"{_NAMES.get(best.model) or model_name(best.model)} is as accurate as the default model (RMSE "
+        f"{model_name(best.model)} is as accurate as the default model (RMSE "
         f"{best.rmse_ratio:.2f} times as large) and takes {100 * min(faster):.0f} % of its CPU time."
     ) + _LINEAR * (best.model == "regression_kriging")
 
@@ -61,10 +67,10 @@ def _line(each: PeerSummary) -> dict[str, str | None]:
         return None if value is None else format(value, digits)
 
     return {
-        "Method": _NAMES.get(each.model) or model_name(each.model),
+        "Method": model_name(each.model),
         "RMSE": number(each.rmse_ratio),
         "CRPS": number(each.crps_ratio),
-        "More accurate than the default on": "" if each.model == AUTO else f"{each.better} of {each.fields}",
+        "More accurate than the default model on": "" if each.model == DEFAULT else f"{each.better} of {each.fields}",
         "Coverage of 95 %": None if each.coverage is None else f"{100 * each.coverage:.0f} %",
         "Re-aggregation error": "< 0.001" if (each.reaggregated or 1) < 0.001 else number(each.reaggregated),
         "CPU time, s": number(each.cpu_s, ".1f"),

@@ -15,10 +15,10 @@ LARGEST = (1_000_000, 5000, 100_000)
 INDUCING = 200
 SMOKE = {"SIZES": ((400, 9, 20),), "LARGEST": (400, 16, 20), "INDUCING": 9}
 PARTS = {
-    "once": "targets summed up, bags thinned, once",
-    "bound and gradient": "one bound with its gradient",
+    "once": "preparing the data, once",
+    "bound and gradient": "one step of learning",
     "conditioning": "conditioning",
-    "prediction": "mean and sd at every pixel",
+    "prediction": "mean and sd of every pixel",
 }
 
 

@@ -45,6 +45,7 @@ _BRIGHT_ENDS = ("#7fc4ff", "#ffab85")
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 #: The hue of each model; models that are ever shown together have different ones.
 MODEL_HUES: dict[str, str] = {
+    "default": "jade",
     "area_to_point_gp": "jade",
     "regression_kriging": "bronze",
     "shrinkage_cmp": "teal",
@@ -106,6 +107,7 @@ MODEL_HUES: dict[str, str] = {
     "learned": "teal",
     "learned_points": "blue",
     "gradient_boosting": "rose",
+    "optimal_interpolation": "blue",
     "lapse_rate": "violet",
     "delta": "violet",
     "ridge on delta": "rose",
@@ -121,6 +123,7 @@ MODEL_HUES: dict[str, str] = {
     "truth": "ink",
 }
 MODEL_NAMES: dict[str, str] = {
+    "default": "Default model",
     "area_to_point_gp": "Area-to-point GP",
     "regression_kriging": "Regression kriging",
     "shrinkage_cmp": "Shrinkage CMP",
@@ -137,6 +140,7 @@ MODEL_NAMES: dict[str, str] = {
     "variational_gp": "Variational GP",
     "task_transformed_gp": "Task-transformed GP",
     "gradient_boosting": "Gradient boosting",
+    "optimal_interpolation": "Optimal interpolation",
     "dme": "Deconditional mean",
     "impute": "Impute",
     "cascade": "Cascade",

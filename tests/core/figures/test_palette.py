@@ -84,6 +84,16 @@ TOGETHER = {
         "bilinear",
         "bicubic",
     ),
+    "real fields": (
+        "default",
+        "regression_kriging",
+        "gradient_boosting",
+        "optimal_interpolation",
+        "lapse_rate",
+        "constant",
+        "bilinear",
+        "bicubic",
+    ),
     "period": (
         "area_to_point_gp",
         "delta",

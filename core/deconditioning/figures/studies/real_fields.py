@@ -8,7 +8,10 @@ from deconditioning.figures.colours import clear, hue, model_colour, model_name
 from deconditioning.figures.style import INK, Figure, axis, layout, literal
 from deconditioning.metrics.intervals import AIM
 
-_LINE = 46
+#: Pixels of a line of few fields, and of one of more than `_MANY`.
+_LINE, _LOW_LINE, _MANY = 46, 30, 6
+#: Letters of the longest name in one line.
+_LONG = 24
 #: How far from the line of a field the dots of its models lie at most, in lines.
 _ASIDE = 0.42
 #: From the foot to the top of a panel, behind its dots.
@@ -34,7 +37,7 @@ def accuracy(rows: Sequence[Measured], usual: str, *, dark: bool = False) -> Fig
     places = {(row.field, row.model): row.share for row in rows}
     shares = [f"{row.field} {100 * row.share:.0f} %" for row in rows if row.model == usual]
     sentence = f"RMSE of {model_name(usual)} relative to bilinear interpolation: {', '.join(shares)}."
-    picture = _picture(rows, "Error", "RMSE relative to bilinear interpolation", sentence, dark)
+    picture = _picture(rows, "Error", "RMSE relative to bilinear", sentence, dark)
     picture["xaxis"]["range"] = [0, 1.03 * max(1.05, *places.values())]
     line = {"type": "line", "x0": 1, "x1": 1, "line": {"color": INK[dark], "width": 1, "dash": "dot"}}
     picture["shapes"] += [line | _ENDS]
@@ -62,11 +65,11 @@ def coverage(rows: Sequence[Measured], usual: str, *, dark: bool = False) -> Fig
 def _picture(rows: Sequence[Measured], title: str, label: str, alt: str, dark: bool) -> dict[str, Any]:
     """A line for each field, every other one shaded: dots lie on both sides of their line."""
     fields = _fields(rows)
-    picture = layout(title, height=124 + _LINE * len(fields), dark=dark)
+    picture = layout(title, height=124 + (_LINE if len(fields) <= _MANY else _LOW_LINE) * len(fields), dark=dark)
     picture["margin"] |= {"t": 60, "l": 8, "b": 44}
     picture["xaxis"] = axis(label, dark)
     picture["yaxis"] = axis("", dark, range=[len(fields) - 0.4, -0.6], fixedrange=True, zeroline=False)
-    picture["yaxis"] |= {"tickvals": list(range(len(fields))), "ticktext": [literal(field) for field in fields]}
+    picture["yaxis"] |= {"tickvals": list(range(len(fields))), "ticktext": [_in_two_lines(field) for field in fields]}
     strip = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "line": {"width": 0}, "layer": "below"}
     picture["shapes"] = [
         strip | {"y0": row - 0.5, "y1": row + 0.5, "fillcolor": clear(INK[dark], 0.06)}
@@ -78,6 +81,15 @@ def _picture(rows: Sequence[Measured], title: str, label: str, alt: str, dark: b
 
 def _fields(rows: Sequence[Measured]) -> list[str]:
     return list(dict.fromkeys(row.field for row in rows))
+
+
+def _in_two_lines(name: str) -> str:
+    """A long name broken after the comma nearest its middle: a phone has no room beside it."""
+    commas = [at for at, letter in enumerate(name) if letter == ","]
+    if len(name) <= _LONG or not commas:
+        return literal(name)
+    at = min(commas, key=lambda comma: abs(comma - len(name) / 2)) + 1
+    return f"{literal(name[:at])}<br>{literal(name[at:].strip())}"
 
 
 def _above(text: str, x: float) -> dict[str, Any]:
