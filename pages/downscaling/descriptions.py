@@ -1,5 +1,7 @@
 """Sentences and the equation of page Downscaling, with today's numbers in them."""
 
+from collections.abc import Callable
+
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,8 +12,9 @@ from deconditioning.figures.printed.coverage import TITLE
 from deconditioning.kernels.spec import Factor
 from deconditioning.metrics.intervals import Trust
 from deconditioning.models.spec import ModelSpec
-from deconditioning.wording import number, signed
+from deconditioning.wording import columns_in_words, number, signed
 from pages.downscaling.distribution.view import View
+from pages.downscaling.essentials import as_variance, reader_of_scale
 from pages.downscaling.footprints.noises import noises_of
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.page_layout import explain
@@ -147,7 +150,7 @@ B = {bags},\quad M = {" + ".join(map(str, [targets, *counts]))}{f" = {targets + 
 {model.approximation(len(spec.inducing.locations) or spec.inducing.count)}
 
 {notes}$\bar f_j = \sum_i w_i f(x_i)$ is the area-weighted mean of $f$ over cell $j$, $\bar K$ its covariance and
-$c_j(x)$ its covariance with $f(x)$: {_kernel(spec)}. {_standardised(problem)}
+$c_j(x)$ its covariance with $f(x)$: {_kernel(problem, spec)}. {_standardised(problem)}
 """,
         f"{model.source}; high-resolution noise: Chau et al. 2021, App. E.2",
     )
@@ -210,18 +213,27 @@ def _standardised(problem: DownscalingProblem) -> str:
     )
 
 
-def _kernel(spec: ModelSpec) -> str:
-    terms = []
+def _kernel(problem: DownscalingProblem, spec: ModelSpec) -> str:
+    terms, variance = [], as_variance(problem)
     for term in spec.kernel.terms:
-        terms.append(f"{number(term.scale)} × " + " × ".join(map(_factor, term.factors)))
+        factors = " × ".join(_factor(problem, factor) for factor in term.factors)
+        straight = any(factor.kind.slopes_for_scales for factor in term.factors)
+        terms.append(f"{_beside(term.scale, None if straight else variance)} × {factors}")
     return "k = " + " + ".join(terms)
 
 
-def _factor(factor: Factor) -> str:
+def _factor(problem: DownscalingProblem, factor: Factor) -> str:
     kind = factor.kind
     if kind.without_scales:
         return kind.title
-    scales = ", ".join(number(1 / v if kind.slopes_for_scales else v) for v in factor.lengthscales)
+    numbers = [1 / v if kind.slopes_for_scales else v for v in factor.lengthscales]
+    scales = ", ".join(_beside(v, reader_of_scale(problem, factor, j)) for j, v in enumerate(numbers))
     further = "".join(f", {each.symbol} {number(factor.numbers[each.name])}" for each in kind.parameters)
     what = "sd of the slope" if kind.slopes_for_scales else "lengthscale"
-    return f"{kind.title} on {plain(', '.join(factor.columns).replace('_', ' '))} ({what} {scales}{further})"
+    return f"{kind.title} on {plain(columns_in_words(factor.columns))} ({what} {scales}{further})"
+
+
+def _beside(value: float, reads: Callable[[float], str] | None) -> str:
+    """A hyperparameter in standardised units and, where it reads otherwise there, as its slider has it."""
+    words = "" if reads is None else reads(value)
+    return f"{number(value)} = {plain(words)}" if any(map(str.isalpha, words)) else number(value)

@@ -8,6 +8,7 @@ from deconditioning.downscaling.reach import sizes
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.fields.cell_settings import CellSettings
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.kernels.spec import Factor
 from deconditioning.wording import number
 from pages.kit.controls.essential import Essential
 from pages.kit.controls.settings import essentials
@@ -62,6 +63,19 @@ def along(problem: DownscalingProblem, column: str) -> Callable[[float], str]:
 def as_slope(problem: DownscalingProblem) -> Callable[[float], str]:
     """How the prior sd of a slope along a covariate reads: the target's change over one sd of the covariate."""
     return lambda slope: f"{number(problem.target_sd * slope, 3)} {problem.units} per sd".replace("  ", " ")
+
+
+def is_of_place(problem: DownscalingProblem, factor: Factor) -> bool:
+    """Whether a factor's lengthscales are distances along the ground."""
+    along = problem.spec.coordinates and not set(factor.columns) & set(problem.spec.covariates)
+    return bool(along and factor.lengthscales and factor.kind.stationary)
+
+
+def reader_of_scale(problem: DownscalingProblem, factor: Factor, index: int) -> Callable[[float], str]:
+    """How a lengthscale of k reads in its units; of straight lines, the sd of their slope."""
+    if factor.kind.slopes_for_scales:
+        return as_slope(problem)
+    return in_kilometres(problem) if is_of_place(problem, factor) else along(problem, factor.columns[index])
 
 
 def or_none(reads: Callable[[float], str], least: float) -> Callable[[float], str]:

@@ -29,12 +29,11 @@ from deconditioning.wording import columns_in_words
 from pages.downscaling.covariate_trust import trust_slider
 from pages.downscaling.data import Choice
 from pages.downscaling.essentials import (
-    along,
     as_noise_sd,
-    as_slope,
     as_variance,
-    in_kilometres,
+    is_of_place,
     or_none,
+    reader_of_scale,
     three_digits,
 )
 from pages.downscaling.footprints.noises import tau_sliders, tau_values
@@ -245,16 +244,10 @@ def as_learned(problem: DownscalingProblem, spec: ModelSpec) -> ModelSpec:
     return replace(spec, others=others) if unchanged else spec
 
 
-def _is_of_place(problem: DownscalingProblem, factor: Factor) -> bool:
-    """Whether a factor's lengthscales are distances along the ground."""
-    along = problem.spec.coordinates and not set(factor.columns) & set(problem.spec.covariates)
-    return bool(along and factor.lengthscales and factor.kind.stationary)
-
-
 def _say_reach(problem: DownscalingProblem, kernel: KernelSpec) -> None:
     """How far values resemble each other, below the slider of smoothness."""
     first = kernel.terms[0].factors[0]
-    if _is_of_place(problem, first) and not page_record().shows_all:
+    if is_of_place(problem, first) and not page_record().shows_all:
         st.caption(reach_sentence(first, sizes(problem)))
 
 
@@ -265,13 +258,10 @@ def _in_units(problem: DownscalingProblem, kernel: KernelSpec) -> _Ends:
     for index, term in enumerate(kernel.terms):
         result[slider_key("k", "s", index)] = {"reads": as_variance(problem)}
         for i, factor in enumerate(term.factors):
-            of_place = _is_of_place(problem, factor)
-            for j, column in enumerate(factor.columns[: len(factor.lengthscales)]):
-                slope = factor.kind.slopes_for_scales
-                reads = as_slope(problem) if slope else in_kilometres(problem) if of_place else along(problem, column)
-                result[slider_key("k", "l", index, i, j)] = {"reads": reads}
+            for j in range(len(factor.lengthscales)):
+                result[slider_key("k", "l", index, i, j)] = {"reads": reader_of_scale(problem, factor, j)}
     smooth, first = _SLIDERS.lengthscale.key, kernel.terms[0].factors[0]
-    if _is_of_place(problem, first) and not page_record().shows_all:
+    if is_of_place(problem, first) and not page_record().shows_all:
         (low, high), opening = sizes(problem).lengthscales(), first.lengthscales[0]
         result[smooth]["shown"] = min(low, opening / _BELOW), max(high, opening * _ABOVE)
     return result
@@ -287,8 +277,9 @@ def _kernel_sliders(prefix: str, kernel: KernelSpec, *, scales: bool = True, sho
             what = f"{symbol}: {about}" if any(factor.lengthscales for factor in term.factors) else "the unknown mean"
             key = slider_key(prefix, "s", index)
             scale = _slider(_SLIDERS.variance, f"Variance of {what}", key, term.scale, **shown.get(key, {}))
-        factors = tuple(_factor_sliders(prefix, (index, i), f, shown) for i, f in enumerate(term.factors))
-        terms.append(Term(factors, scale))
+        terms.append(
+            Term(tuple(_factor_sliders(prefix, (index, i), f, shown) for i, f in enumerate(term.factors)), scale)
+        )
     return KernelSpec(tuple(terms))
 
 

@@ -21,6 +21,8 @@ from pages.kit.layout.theme import is_dark
 from pages.kit.state import show_as
 from pages.period.controls import Shown
 
+#: The name of the cell around a place in its chart.
+_COARSE = "coarse value"
 #: Share of the squared error above which what it is made of is the reason for a band that is too narrow.
 _LASTS = 0.25
 
@@ -85,9 +87,10 @@ def show(shown: Shown, place: tuple[int, int]) -> None:
     figure = function_plot(
         days_of(series.dates), mean, sd, lines, title=f"Time series at {name_of(series, place)}",
         model=result.spec.model.name, band=(low, high), name=name, labels=(across, quantity),
-        names={"coarse": "coarse value", "truth": "truth"}, height=300, dark=is_dark(),
+        names={"coarse": _COARSE, "truth": "truth"}, height=300, dark=is_dark(),
     )  # fmt: skip
     figure["layout"]["xaxis"] |= ticks
+    _in_steps(figure)
     figure["data"][1:1] = _thin_lines(shown, place)
     plotly_live(figure, "p-place")
     if shown.members:
@@ -102,6 +105,13 @@ def show(shown: Shown, place: tuple[int, int]) -> None:
             f"The ring on the maps marks this place. The band contains the truth at {100 * inside:.0f} % of the "
             f"times{_over_all(shown)}{verdict}. The coarse value is the mean of the cell around it."
         )
+
+
+def _in_steps(figure: dict[str, Any]) -> None:
+    """Draw the coarse value in grey steps, apart from the mean that follows it."""
+    for trace in figure["data"]:
+        if trace.get("name") == _COARSE:
+            trace["line"] |= {"color": hue("grey", is_dark()), "shape": "hvh"}
 
 
 def _verdict(inside: float, truth: np.ndarray, mean: np.ndarray, units: str) -> str:

@@ -13,6 +13,7 @@ from deconditioning.fields.problem.coordinates import kilometres, needs_sphere, 
 from deconditioning.fields.problem.once import once
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.spec import Factor, KernelSpec, Term
+from deconditioning.wording import number
 
 #: Distances at which a correlation is looked up between no distance and the map's extent.
 _STEPS = 2000
@@ -110,7 +111,9 @@ def reach_sentence(factor: Factor, size: Sizes) -> str:
     share = (values[below - 1] - 0.5) / (values[below - 1] - values[below])
     half = size.kilometres(distances[below - 1] + share * (distances[below] - distances[below - 1]))
     of_map = "" if whole else f", the map {(not size.spherical and _by(size.sides)) or _km(width)}"
-    cell = (not size.spherical and _by(size.cells)) or f"{_km(size.cell)} wide"
+    cell = (
+        not size.spherical and _by(size.cells)
+    ) or f"{number(size.cell, 3) + ' km' if size.cell < 100 else _km(size.cell)} wide"
     return f"Values {_km(half)} apart have a correlation of ½; a cell is {cell}{of_map}."
 
 

@@ -51,14 +51,14 @@ class Trust:
 
     @property
     def words(self) -> str:
-        """The verdict; where the 95 % intervals pass, but those of some level are off by more than `SLIGHT`, "slightly
-        too …", or which are "too …" if their width is off by more than a fifth."""
+        """The verdict; where the 95 % intervals pass, but those of some level are off by more than `SLIGHT`, "about
+        right, slightly too …", or which are "too …" if their width is off by more than a fifth."""
         off = self.held[self._worst] - LEVELS[self._worst]
         if self.verdict != "about right" or abs(off) <= SLIGHT:
             return self.verdict
         side = "wide" if off > 0 else "narrow"
         if self.right:
-            return f"slightly too {side}"
+            return f"about right, slightly too {side}"
         return f"the {100 * LEVELS[self._worst]:.0f} % intervals are too {side}"
 
     @property

@@ -131,7 +131,7 @@ def test_an_exponent_at_its_bound_is_told():
     factor = replace(rough.factors[0], parameters={"alpha": 2.0})
     ended = KernelSpec((replace(rough, factors=(factor,)), *rest))
     found = asked(given, "area_to_point_gp", kernel=ended)["roughness"]
-    assert not found.holds and found.number == 2.0 and "at a bound" in found.sentence
+    assert not found.holds and found.number == 2.0 and "is at an end of its range" in found.sentence
     assert "roughness" not in asked(given, "shrinkage_cmp")
 
 

@@ -24,7 +24,7 @@ def half_of(family: str, reach: float) -> float:
 def test_the_distance_of_half_the_correlation_is_that_of_the_closed_form(family: str, reach: float) -> None:
     sentence = reach_sentence(Factor(family, ("x", "y"), (reach / SIZE.unit,)), SIZE)
     assert sentence == (
-        f"Values {half_of(family, reach):.0f} km apart have a correlation of ½; a cell is 14 km wide, the map 296 km."
+        f"Values {half_of(family, reach):.0f} km apart have a correlation of ½; a cell is 13.5 km wide, the map 296 km."
     )
 
 

@@ -24,8 +24,8 @@ def drawn():
     [
         (1.0, "about right", "about right"),
         (0.98, "about right", "about right"),
-        (0.9, "about right", "slightly too narrow"),
-        (1.1, "about right", "slightly too wide"),
+        (0.9, "about right", "about right, slightly too narrow"),
+        (1.1, "about right", "about right, slightly too wide"),
         (0.6, "too narrow", "too narrow"),
         (0.5, "too narrow", "far too narrow"),
         (1.5, "too wide", "too wide"),

@@ -308,8 +308,12 @@ def _roughness(spec: ModelSpec) -> list[Assumption]:
             value, low, high = factor.numbers[parameter.name], parameter.low, parameter.high
             margin = _NEAR * (high - low)
             holds = low + margin < value < high - margin
-            where = "inside its bounds" if holds else "at a bound: the data favour another kernel family"
-            ends = f"{number(low, 6)} to {number(high, 6)}"
-            sentence = f"{parameter.symbol} of {factor.kind.title} is {number(value)}, {where} ({ends})."
+            ends, roughness = f"({number(low, 6)} to {number(high, 6)})", f"{parameter.symbol} = {number(value)}"
+            sentence = (
+                f"The cells determine how rough the field is: {roughness} is not at an end of its range {ends}."
+                if holds
+                else f"How rough the field is, {roughness}, is at an end of its range {ends}: the data favour another "
+                f"kernel family than {factor.kind.title}."
+            )
             result.append(Assumption("roughness", value, holds, sentence))
     return result
