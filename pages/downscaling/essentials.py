@@ -60,7 +60,7 @@ def along(problem: DownscalingProblem, column: str) -> Callable[[float], str]:
     return lambda scale: f"{number(sd * scale, 3)} {units}"
 
 
-def as_slope(problem: DownscalingProblem) -> Callable[[float], str]:
+def _as_slope(problem: DownscalingProblem) -> Callable[[float], str]:
     """How the prior sd of a slope along a covariate reads: the target's change over one sd of the covariate."""
     return lambda slope: f"{number(problem.target_sd * slope, 3)} {problem.units} per sd".replace("  ", " ")
 
@@ -74,7 +74,7 @@ def is_of_place(problem: DownscalingProblem, factor: Factor) -> bool:
 def reader_of_scale(problem: DownscalingProblem, factor: Factor, index: int) -> Callable[[float], str]:
     """How a lengthscale of k reads in its units; of straight lines, the sd of their slope."""
     if factor.kind.slopes_for_scales:
-        return as_slope(problem)
+        return _as_slope(problem)
     return in_kilometres(problem) if is_of_place(problem, factor) else along(problem, factor.columns[index])
 
 
