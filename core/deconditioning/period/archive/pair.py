@@ -51,12 +51,12 @@ class Pair:
 
 def downscale_pair(
     lower: Series, upper: Series, trainings: tuple[Training, Training], settings: DownscaleSettings | dict[str, Any],
-    context: Any = None,
+    context: Any = None, *, link: bool | None = None,
 ) -> Pair:  # fmt: skip
     """Predict two series of the same cells and times, the lower one never above the upper one.
 
-    ``trainings`` are the training periods of both. Raises ``InputError`` if their units, times or cells differ, or if
-    the lower one is above the upper one in the archive; ``Cancelled``.
+    ``trainings`` are the training periods of both; ``link`` is that of `downscale_with_archive`. Raises ``InputError``
+    if their units, times or cells differ, or if the lower one is above the upper one in the archive; ``Cancelled``.
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
     context = context or NoReport()
@@ -68,7 +68,7 @@ def downscale_pair(
     parts = []
     for (series, training), other, warp in ((middle, span, "none"), (span, middle, "box-cox")):
         joined = replace(training, predictors=_with(training.predictors, *other))
-        parts.append(predicted_with_archive(series, joined, settings.replace(warp=warp), context))
+        parts.append(predicted_with_archive(series, joined, settings.replace(warp=warp), context, link=link))
     ends = _Ends.of(parts[0], parts[1], context)
     both = [ends.result(series, training, sign, context)
             for series, training, sign in ((lower, trainings[0], -1), (upper, trainings[1], 1))]  # fmt: skip
@@ -196,6 +196,9 @@ class _Ends:
                        "warp": self.span.diagnostics["warp"].replace("The target", "The difference of both"),
                        "training_times": len(training),
                        "correlation_of_middle_and_difference": float(self.correlation.mean())}  # fmt: skip
+        linked = {name: each.diagnostics["linked"] for name, each in parts.items() if "linked" in each.diagnostics}
+        if linked:
+            diagnostics["linked"] = " ".join(f"Of the {name}: {words}" for name, words in linked.items())
         end = _End(self, sign)
         result = replace(
             self.middle, series=series, means=means, diagnostics=diagnostics, behind=end, by_value=None,
