@@ -211,7 +211,7 @@ def linked_cells(
     missing = targets.isnan()
     if not bool(missing.any()) or (wanted is None and not worth_trying(targets)):
         return None
-    lasting = learned_lasting(every, setting)
+    lasting = _learned_lasting(every, setting)
     gaps = missing[:, most_missing(targets, series.member)].T
     tried = _Tried(setting, choice, method, some, left_out, gaps, lasting, check)
     alone, linked = tried.crps(None, error_ratio(*left_out)), tried.crps(lasting)
@@ -234,7 +234,7 @@ def _impossible(setting: Setting) -> str:
     return ""
 
 
-def learned_lasting(patterns: Patterns, setting: Setting) -> Lasting:
+def _learned_lasting(patterns: Patterns, setting: Setting) -> Lasting:
     """τ and β of the largest evidence of the training period's amplitudes."""
     coarse, days = setting.coarse, days_of(setting.training.dates)
     amplitudes = patterns.amplitudes(patterns.anomalies(coarse.design, coarse.z))
