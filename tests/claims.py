@@ -787,8 +787,8 @@ ALLOWED: dict[str, dict[str, str]] = {
     "docs/period.md": {
         "where 5 % of the coarse values or more": "a setting of ours: from there on the page warns",
         "their sd and 90 % interval": "nominal level",
-        "where at least 2 % of the values are missing": "a rule of `period.linked`",
-        "every tenth value left out is lower by 1 % if times": "a rule of `period.linked`",
+        "where at least 2 % of the values are missing": "a rule of `period.linking`",
+        "every tenth value left out is lower by 1 % if times": "a rule of `period.linking`",
         "days above 300 K and days below 273.15 K": "definitions of summer and frost days",
     },
     RESULTS: {

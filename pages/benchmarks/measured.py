@@ -41,6 +41,7 @@ TITLES = {
     "soak": "Memory after users have left",
     "period": "A period from a fine archive",
     "period_gaps": "Missing cells linked through time",
+    "period_gaps_archive": "Missing cells linked through time, with an archive",
     "period_climatology": "A climatology as a covariate",
     "period_plan": "A long series, and its plan",
     "period_statistics": "Intervals of a period's statistics",
@@ -68,7 +69,7 @@ TOPICS = (
     Topic("Up to a million pixels", ("scale", "scale_most_bags", "gpu"), headlines.up_to_a_million),
     Topic(
         "A period instead of a single time",
-        ("period", "period_climatology", "period_gaps", "period_statistics", "period_plan"),
+        ("period", "period_climatology", "period_gaps", "period_gaps_archive", "period_statistics", "period_plan"),
         headlines.period,
     ),
     Topic("Intervals of drawn fields", ("drawn_fields",), headlines.drawn_fields),

@@ -13,7 +13,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import xarray as xr
 
 from deconditioning.cli.program import main
 from deconditioning.datasets.entries import find
@@ -35,6 +34,7 @@ from deconditioning.period.statistics import period_draws, period_statistics
 from deconditioning.studies.downscaling.given_fields import FOLDER
 from deconditioning.verification.report import Verification, verify
 from deconditioning.verification.series import BILINEAR, CONSERVING
+from tests.benchmarks.long_series import made_series
 from tests.benchmarks.table import Row, keep
 
 ARCHIVE, PREDICTED, ALONE = "archive", "archive with predictors", "cells alone"
@@ -241,31 +241,47 @@ def with_gaps(series: Series, share: float) -> Series:
     return replace(series.only(np.flatnonzero(known)), coarse=coarse[known], level=level)
 
 
-def row_of_gaps(case: Case, series: Series, share: float) -> Row:
+def row_of_gaps(title: str, case: Case, share: float, linked: PeriodResult, alone: PeriodResult) -> Row:
     """Cells linked through time beside each time by itself."""
-    linked, alone = (downscale_series(series, SETTINGS, link=link) for link in (None, False))
-    own, other = (verify(verified_result(each, ALONE)).scores[ALONE].pooled for each in (linked, alone))
-    more = {
-        name: {**{score: found[score] for score in ("rmse", "crps", "coverage95")}, "tendency": tendency_of_draws(each)}
-        for name, found, each in (("linked", own, linked), ("alone", other, alone))
-    }
-    size = f"{case.title_of_windows}, {100 * share:.0f} % of them missing, {len(series)} times"
+    more, series = {}, linked.series
+    for name, each in {"linked": linked, "alone": alone}.items():
+        pooled = verify(verified_result(each, ALONE)).scores[ALONE].pooled
+        more[name] = {score: pooled[score] for score in ("rmse", "crps", "coverage95")}
+        more[name]["tendency"] = tendency_of_draws(each)
+    own = more["linked"]
     return Row(
-        "Missing cells linked through time", size, own["crps"], f"{series.problem.units} (CRPS)", other["crps"],
-        "each time by itself", accuracy=f"RMSE {own['rmse']:.3g}, 95 % intervals hold {100 * own['coverage95']:.0f} %",
-        note="" if linked.linked else "not linked", more={"case": case.title_of_windows, "missing": share, **more},
+        title, f"{case.title_of_windows}, {100 * share:.0f} % of them missing, {len(series)} times", own["crps"],
+        f"{series.problem.units} (CRPS)", more["alone"]["crps"], "each time by itself",
+        accuracy=f"RMSE {own['rmse']:.3g}, 95 % intervals hold {100 * own['coverage95']:.0f} %",
+        note="" if "linked" in linked.diagnostics else "not linked",
+        more={"case": case.title_of_windows, "missing": share, **more},
     )  # fmt: skip
 
 
+def rows_of_gaps(title: str, case: Case, *, archived: bool) -> list[Row]:
+    """Later times of which some cells are missing, from the earlier times as an archive or from cells alone."""
+    fields = case.open()
+    count = times_of(case, fields)
+    first = round(case.share * count)
+    series, predict = series_of(case, fields, f"#{first}/#{count - 1}"), partial(downscale_series, settings=SETTINGS)
+    if archived:
+        training = read_training(series, fields, [f"#0/#{first - 1}"])
+        predict = partial(downscale_with_archive, training=training, settings=SETTINGS)
+    parts = {share: with_gaps(series, share) for share in MISSING}
+    return [
+        row_of_gaps(title, case, share, *(predict(part, link=link) for link in (None, False)))
+        for share, part in parts.items()
+    ]  # fmt: skip
+
+
 def bench_period_gaps() -> None:
-    """Later times of the series that are part of the project, from cells alone of which some are missing."""
-    rows: list[Row] = []
-    for case in cases()[:SERIES]:
-        fields = case.open()
-        count = times_of(case, fields)
-        series = series_of(case, fields, f"#{round(case.share * count)}/#{count - 1}")
-        rows += [row_of_gaps(case, with_gaps(series, share), share) for share in MISSING]
-        keep("period_gaps", rows)
+    """The series that are part of the project, from cells alone of which some are missing, and with an archive."""
+    for name, title in (("gaps", "Missing cells linked through time"),
+                        ("gaps_archive", "Missing cells linked through time, with an archive")):  # fmt: skip
+        rows: list[Row] = []
+        for case in cases()[:SERIES]:
+            rows += rows_of_gaps(title, case, archived=name == "gaps_archive")
+            keep(f"period_{name}", rows)
 
 
 def row_of_climatology(case: Case) -> Row:
@@ -297,27 +313,6 @@ def bench_period_climatology() -> None:
     for case in [each for each in cases() if each.target != "pr"][:MOST_SERIES]:
         rows.append(row_of_climatology(case))
         keep("period_climatology", rows)
-
-
-def made_series(folder: Path, shape: tuple[int, int], block: int, times: int) -> list[str]:
-    """Files of made-up altitudes and of coarse temperatures at many times, as the words of a command."""
-    rng, (rows, columns) = np.random.default_rng(0), shape
-    altitude = rng.normal(size=shape).cumsum(0).cumsum(1)
-    altitude *= 500 / altitude.std()
-    coarse = altitude.reshape(rows // block, block, columns // block, block).mean((1, 3))
-    values = 280 - 0.006 * coarse + rng.normal(size=(times, *coarse.shape))
-    for name, dims, field, size, units in (
-        ("altitude", ("lat", "lon"), altitude, 0.1, "m"), ("t", ("time", "lat", "lon"), values, 0.1 * block, "K"),
-    ):  # fmt: skip
-        lat, lon = (size * (np.arange(count) + 0.5) for count in field.shape[-2:])
-        where = {"lat": ("lat", 30 + lat, {"units": "degrees_north"}), "lon": ("lon", lon, {"units": "degrees_east"})}
-        when = {"time": np.datetime64("1990-01-01", "ns") + np.arange(times) * np.timedelta64(1, "D")}
-        xr.Dataset({name: (dims, field, {"units": units})}, where | (when if "time" in dims else {})).to_netcdf(
-            folder / f"{name}.nc"
-        )
-    return ["downscale", str(folder / "altitude.nc"), "--coarse", str(folder / "t.nc"), "--target", "t", "--covariates",
-            "altitude", "--model", "area_to_point_gp", "--no-learn", "--quiet", "--json", str(folder / "run.json"),
-            "--output", str(folder / "out.zarr")]  # fmt: skip
 
 
 def bench_period_plan() -> None:

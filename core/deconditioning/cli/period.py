@@ -149,8 +149,8 @@ def _downscaled(
     if training is None:
         from deconditioning.period.run import downscale_series
 
-        link = {"on": True, "off": False}.get(options.link_times)
-        result = downscale_series(series, settings, context, times, None if series.varying else like, link=link)
+        again = None if series.varying else like
+        result = downscale_series(series, settings, context, times, again, link=_link(options))
         if "linked" in result.diagnostics and not options.quiet:
             say(f"Note: {result.diagnostics['linked']}")
         return result
@@ -163,12 +163,18 @@ def _downscaled(
         return result
     from deconditioning.period.archive.run import downscale_with_archive
 
-    result = downscale_with_archive(series, training, settings, context, times)
+    result = downscale_with_archive(series, training, settings, context, times, link=_link(options))
     if not options.quiet:
         say(f"Note: the prior covariance is {result.diagnostics['mixture']}, chosen on left-out blocks of time.")
-        if "warp" in result.diagnostics:
-            say(f"Note: {result.diagnostics['warp']}")
+        for name in ("warp", "linked"):
+            if name in result.diagnostics:
+                say(f"Note: {result.diagnostics[name]}")
     return result
+
+
+def _link(options: argparse.Namespace) -> bool | None:
+    """Whether times are linked; None if that is left open."""
+    return {"on": True, "off": False}.get(options.link_times)
 
 
 def _pair(
@@ -185,7 +191,8 @@ def _pair(
 
     upper = read_series(source, replace(spec, target=options.upper), opened.__getitem__, options.times, series)
     known = read_training(upper, archive_of(options.archive), options.period or (), (), _folder(options))
-    pair = downscale_pair(series, upper, (training, known), settings, Context(on_report=Progress(options.quiet)))
+    context = Context(on_report=Progress(options.quiet))
+    pair = downscale_pair(series, upper, (training, known), settings, context, link=_link(options))
     if not options.quiet:
         say(f"Note: {pair.lower.diagnostics['warp']}")
         say(f"Note: {pair.lower.diagnostics['order']}")

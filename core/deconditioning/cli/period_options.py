@@ -44,7 +44,8 @@ def add_times_options(group: Any) -> None:
     group.add_argument(
         "--link-times", choices=("on", "off"),
         help="whether cells that are missing at some times, or noisy, are linked with those before and after (default: "
-            "if cells are missing and values left out are then predicted better); on learns the noise as well",
+            "if cells are missing and values left out are then predicted better); from cells alone, on learns the "
+            "noise as well",
     )  # fmt: skip
     group.add_argument(
         "--statistics", nargs="+", metavar="NAME",
@@ -154,9 +155,10 @@ def of_a_period(options: argparse.Namespace) -> bool:
         raise InputError("`--predictors` are learned from an archive: add `--archive` and `--times`.")
     if options.other_method and not options.archive:
         raise InputError("`--other-method` is fitted to an archive: add `--archive` and `--times`.")
-    for name in ("upper", "predictors", "stations") if options.other_method else ():
+    for name in ("upper", "predictors", "stations", "link_times") if options.other_method else ():
         if getattr(options, name):
-            raise InputError(f"`--other-method` cannot be combined with `--{name}`: leave one of them out.")
+            named = f"`--{name.replace('_', '-')}`"
+            raise InputError(f"`--other-method` cannot be combined with {named}: leave one of them out.")
     if options.plan and (options.archive or not options.times):
         raise InputError(
             "`--plan` is for many times from cells alone: add `--times`, and omit `--archive`, whose cost is said "
@@ -164,8 +166,8 @@ def of_a_period(options: argparse.Namespace) -> bool:
         )
     if options.upper and not options.archive:
         raise InputError("`--upper` needs the archive of both variables: add `--archive` and `--times`.")
-    if options.link_times and (options.archive or not options.times):
-        raise InputError("`--link-times` is for many times from cells alone: add `--times`, and omit `--archive`.")
+    if options.link_times and not options.times:
+        raise InputError("`--link-times` is for many times: add `--times`.")
     if options.archive and not options.times:
         raise InputError("`--archive` is a prior for many times: choose them with `--times`, or give `--times all`.")
     if options.statistics and not options.output:

@@ -21,7 +21,7 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.period.correlation import Part, TimeCorrelation, correlation_of_cells, days_of
 from deconditioning.period.joint import Residuals, residuals_of_kernel, share_of_noise
 from deconditioning.period.learning import learn_pooled, spread_times
-from deconditioning.period.linked import Linked, linked_series, single_times
+from deconditioning.period.linking.cells import Linked, linked_series, single_times
 from deconditioning.period.posterior import (
     PixelSums,
     Together,
@@ -117,7 +117,7 @@ def downscale_series(
 ) -> PeriodResult:  # fmt: skip
     """Learn a model from the series (if requested) and predict mean and sd of every pixel at every time.
 
-    ``link`` the times, or not, where cells are missing or noisy (`period.linked`); by default they are linked if cells
+    ``link`` the times, or not, where cells are missing or noisy (`period.linking`); by default they are linked if cells
     are missing and values left out are then predicted better.
     ``times``, ascending, are those of the series that are predicted, by default all; what they share comes from all of
     the series either way, or, to save time, from ``like``, a result of other times whose covariates do not change. A

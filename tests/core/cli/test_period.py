@@ -165,6 +165,26 @@ def test_cells_that_are_missing_at_some_times_are_linked_through_the_command(tmp
     assert main(["downscale", *map(str, options(file, *words, tmp_path / "no.nc"))]) == 0
 
 
+def test_missing_cells_are_linked_beside_an_archive_through_the_command(file: Path, tmp_path: Path, capsys) -> None:
+    """The archive is complete, the series has gaps."""
+    dataset, missing = made_dataset(60), np.random.default_rng(0).uniform(size=(60, 4, 5)) < 0.5
+    dataset["t"] = dataset["t"].where(~np.kron(missing, np.ones((1, 4, 4))).astype(bool))
+    gaps = tmp_path / "gaps.nc"
+    dataset.to_netcdf(gaps, engine="h5netcdf")
+    words = ["--times", "#48/#59", "--archive", file, "--period", "#0/#47"]
+    errors = []
+    for link in ("on", "off"):
+        out = tmp_path / f"{link}.nc"
+        given = run(capsys, *options(gaps, *words, "--output", out, "--link-times", link))
+        assert ("linked" in given["results"][0]["diagnostics"]) == (link == "on")
+        with xr.open_dataset(file) as fine, xr.open_dataset(out) as written:
+            errors.append(float(np.sqrt(((written["mean"] - fine["t"].isel(time=slice(48, 60))) ** 2).mean())))
+    assert errors[0] < 0.95 * errors[1]
+    said = [each for each in options(gaps, *words, "--link-times", "on") if each != "--quiet"]
+    assert main(["downscale", *map(str, said)]) == 0
+    assert "Note: Missing cells are linked with those before and after" in capsys.readouterr().err
+
+
 def test_predictors_go_through_the_command_and_the_library(file: Path, tmp_path: Path, capsys) -> None:
     out, words = tmp_path / "out.nc", ["--times", "#48/#59", "--archive", file, "--predictors", "wind"]
     given = run(capsys, *options(file, *words, "--output", out))
@@ -220,8 +240,11 @@ def test_one_time_of_several_says_how_to_have_all(file: Path, capsys) -> None:
         (["--archive", "x.nc"], "give `--times all`"),
         (["--times", "all", "--predictors", "wind"], "add `--archive`"),
         (["--times", "all", "--upper", "wind"], "needs the archive of both"),
-        (["--link-times", "on"], "add `--times`, and omit"),
-        (["--times", "all", "--archive", "x.nc", "--link-times", "off"], "for many times from cells alone"),
+        (["--link-times", "on"], "is for many times: add `--times`"),
+        (
+            ["--times", "all", "--archive", "x.nc", "--other-method", "bcsd", "--link-times", "off"],
+            "`--other-method` cannot be combined with `--link-times`",
+        ),
         (["--times", "all", "--period", "all"], "`--period` is the training period"),
         (["--times", "all", "--quantiles", "--output", "o.nc"], "`--quantiles` applies to a single time"),
         (["--times", "all", "--statistics", "mean"], "add `--output`"),

@@ -109,6 +109,22 @@ def test_draws_have_the_sd_that_is_stated(pair: Pair) -> None:
         assert np.sqrt((draws.var(0, ddof=1)).mean() / (stated**2).mean()) == pytest.approx(1, abs=0.12)
 
 
+def test_missing_cells_are_linked_through_time(both: list[tuple[Series, Training]]) -> None:
+    """Each part with the cells of the other as predictors that are missing at the same times; the order holds."""
+    missing = np.random.default_rng(0).uniform(size=both[0][0].coarse.shape) < 0.5
+    (lower, known), (upper, known_upper) = (
+        (replace(series, coarse=np.where(missing, np.nan, series.coarse)), training) for series, training in both
+    )
+    linked, alone = (downscale_pair(lower, upper, (known, known_upper), UNLEARNED, link=link) for link in (None, False))
+    assert "Of the middle: Missing cells are linked" in linked.upper.diagnostics["linked"]
+    crps = [verify(verified_result(each.upper)).scores["prediction"].pooled["crps"] for each in (linked, alone)]
+    assert crps[0] < 0.99 * crps[1] and (linked.lower.means <= linked.upper.means).all()
+    draws = [np.stack([draw for draw, _ in period_draws(each, 10, 1)]) for each in (linked.lower, linked.upper)]
+    assert (draws[0] <= draws[1]).all()
+    stated = np.stack([linked.lower.sd(time).ravel() for time in range(60)])
+    assert np.sqrt(draws[0].var(0, ddof=1).mean() / (stated**2).mean()) == pytest.approx(1, abs=0.15)
+
+
 def test_the_share_of_wrong_orders_is_that_of_independent_draws(pair: Pair) -> None:
     """Against draws of independent Gaussians of the stated means and sds; both variables state the same share."""
     rng, wrong = np.random.default_rng(0), []

@@ -15,13 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from scipy.special import ndtr
 
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import InputError
-from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Part, Predictive
 from deconditioning.period.archive.predictors import Predictors
 from deconditioning.period.archive.run import WithoutPeers, predicted_with_archive, with_peers
@@ -51,12 +50,12 @@ class Pair:
 
 def downscale_pair(
     lower: Series, upper: Series, trainings: tuple[Training, Training], settings: DownscaleSettings | dict[str, Any],
-    context: Any = None,
+    context: Any = None, *, link: bool | None = None,
 ) -> Pair:  # fmt: skip
     """Predict two series of the same cells and times, the lower one never above the upper one.
 
-    ``trainings`` are the training periods of both. Raises ``InputError`` if their units, times or cells differ, or if
-    the lower one is above the upper one in the archive; ``Cancelled``.
+    ``trainings`` are the training periods of both; ``link`` is that of `downscale_with_archive`. Raises ``InputError``
+    if their units, times or cells differ, or if the lower one is above the upper one in the archive; ``Cancelled``.
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
     context = context or NoReport()
@@ -68,7 +67,7 @@ def downscale_pair(
     parts = []
     for (series, training), other, warp in ((middle, span, "none"), (span, middle, "box-cox")):
         joined = replace(training, predictors=_with(training.predictors, *other))
-        parts.append(predicted_with_archive(series, joined, settings.replace(warp=warp), context))
+        parts.append(predicted_with_archive(series, joined, settings.replace(warp=warp), context, link=link))
     ends = _Ends.of(parts[0], parts[1], context)
     both = [ends.result(series, training, sign, context)
             for series, training, sign in ((lower, trainings[0], -1), (upper, trainings[1], 1))]  # fmt: skip
@@ -174,7 +173,6 @@ class _Ends:
     middle: PeriodResult
     span: PeriodResult
     correlation: Float[np.ndarray, " P"]
-    keeps_means: bool
 
     @staticmethod
     def of(middle: WithoutPeers, span: WithoutPeers, context: Any) -> "_Ends":
@@ -184,8 +182,7 @@ class _Ends:
         of_pixel = product.sum(0) / np.sqrt(np.maximum(squares[0] * squares[1], 1e-300))
         usual, count = float(np.nanmean(of_pixel)), len(product)
         correlation = np.clip((count * of_pixel + _PRIOR_TIMES * usual) / (count + _PRIOR_TIMES), -_MOST, _MOST)
-        keeps = bool(np.isfinite(_behind(span.result).aims).any())
-        return _Ends(middle.result, span.result, np.nan_to_num(correlation), keeps)
+        return _Ends(middle.result, span.result, np.nan_to_num(correlation))
 
     def result(self, series: Series, training: Training, sign: int, context: Any) -> PeriodResult:
         """The lower (sign −1) or the upper variable (1), with the other methods for it."""
@@ -196,6 +193,9 @@ class _Ends:
                        "warp": self.span.diagnostics["warp"].replace("The target", "The difference of both"),
                        "training_times": len(training),
                        "correlation_of_middle_and_difference": float(self.correlation.mean())}  # fmt: skip
+        linked = {name: each.diagnostics["linked"] for name, each in parts.items() if "linked" in each.diagnostics}
+        if linked:
+            diagnostics["linked"] = " ".join(f"Of the {name}: {words}" for name, words in linked.items())
         end = _End(self, sign)
         result = replace(
             self.middle, series=series, means=means, diagnostics=diagnostics, behind=end, by_value=None,
@@ -248,18 +248,16 @@ class _End:
         both = (linked_errors(each, days, pixels, count, seed + n, correlation) for n, each in enumerate(residuals))
         for (independent, _), (shared, _) in zip(*both, strict=True):
             error = sds * (ends.correlation * shared + np.sqrt(1 - ends.correlation**2) * independent)
-            yield means + _centred(error, problem, cells, ends.keeps_means) + self.sign * behind.drawn(shared) / 2
+            yield means + _centred(error, np.isfinite(behind.aims), cells) + self.sign * behind.drawn(shared) / 2
 
 
 def _centred(
-    errors: Float[np.ndarray, "T P"], problem: DownscalingProblem, cells: CellsOfPixels, keeps: bool
+    errors: Float[np.ndarray, "T P"], kept: Bool[np.ndarray, "T C"], cells: CellsOfPixels
 ) -> Float[np.ndarray, "T P"]:
-    """Errors whose means over the observed cells are zero where the ``means`` of cells are kept."""
-    if not keeps:
-        return errors
-    observed = problem.observed.ravel()
+    """Errors whose means over the cells that are ``kept`` at their time are zero."""
     return np.stack(
-        [row - cells.at_pixels(np.where(observed, cells.mean(np.nan_to_num(row)), 0.0)) for row in errors]
+        [row - cells.at_pixels(np.where(known, cells.mean(np.nan_to_num(row)), 0.0))
+         for row, known in zip(errors, kept, strict=True)]
     )  # fmt: skip
 
 

@@ -15,12 +15,14 @@ from deconditioning.period.archive.left_out import Method, left_out_errors, spre
 from deconditioning.period.archive.outside import Outside
 from deconditioning.period.archive.setting import Setting
 from deconditioning.period.archive.stations import AllStations, Given, Network, Whole
+from deconditioning.period.linking.archive import LinkedCells
 
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
     """How the pixels of a setting are predicted: the ``method`` of the mixture, ``ratio`` λ, the coarse values ``z``
-    (T, M) and the ``groups`` of times with the same ones, pixels ``outside`` the archive, and stations.
+    (T, M) and the ``groups`` of times with the same ones, pixels ``outside`` the archive, and stations. With cells
+    ``linked`` through time there are no groups: ``times`` are those of the setting among the linked ones.
     """
 
     setting: Setting
@@ -30,13 +32,17 @@ class Recipe:
     groups: Sequence[Given]
     outside: Outside | None = None
     network: Network | None = None
+    linked: LinkedCells | None = None
+    times: Int[np.ndarray, " t"] | None = None
 
     @staticmethod
     def of(
         setting: Setting, method: Method, ratio: float, times: Int[np.ndarray, " t"], outside: Outside | None,
-        network: Network | None,
+        network: Network | None, linked: LinkedCells | None,
     ) -> "Recipe":  # fmt: skip
-        """With the coarse values of the setting; ``times`` are its times among those of the stations' series."""
+        """With the coarse values of the setting; ``times`` are its times among those of the whole series."""
+        if linked is not None:
+            return Recipe(setting, method, ratio, setting.of_series(), (), linked=linked, times=times)
         if network is not None:
             z, groups = network.given(times, setting.coarse)
         else:
@@ -47,8 +53,10 @@ class Recipe:
     @property
     def drawn(self) -> Setting:
         """The setting with the stations that most times have."""
+        if self.network is None:
+            return self.setting
         largest = max(self.groups, key=lambda given: len(given.times))
-        if self.network is None or largest.cells is None:
+        if largest.cells is None:
             return self.setting
         joined = self.network.setting
         return replace(joined, coarse=largest.side, project=joined.project[:, largest.rows])
@@ -56,8 +64,8 @@ class Recipe:
 
 @dataclass(eq=False)
 class Predicted:
-    """Arrays of the result, (T, P) and (G, P), the squared standardised left-out errors (N,) behind g(t), and mean and
-    sd (2, P) of the training period.
+    """Arrays of the result, (T, P) and (G, P), the squared standardised left-out errors (N,) behind g(t), mean and
+    sd (2, P) of the training period, and the sd (P,) with all cells.
     """
 
     means: Float[np.ndarray, "T P"]
@@ -65,6 +73,7 @@ class Predicted:
     spread_of: Int[np.ndarray, " T"]
     squares: Float[np.ndarray, " N"]
     usual: Float[np.ndarray, "two P"]
+    sd: Float[np.ndarray, " P"]
 
     def place(
         self, setting: Setting, group: int, at: tuple[np.ndarray, Tensor, Tensor], z: Tensor, gain: Gain, sd: Tensor
@@ -76,6 +85,14 @@ class Predicted:
         self.spread_of[times] = group
         self.means[np.ix_(times, tile)] = gain.mean(design, z[where][:, rows]).cpu().numpy()
         self.spreads[group, tile] = sd.cpu().numpy()
+
+    def place_linked(self, recipe: Recipe, pixels: Int[np.ndarray, " p"], tile: "_Tile") -> None:
+        """Fill in some pixels of all times, whose cells are linked."""
+        assert recipe.linked is not None and recipe.times is not None
+        design = recipe.setting.seasons.design(recipe.setting.series.dates)
+        means, added = recipe.linked.moments(tile.gain, design, recipe.times)
+        self.means[:, pixels] = means.cpu().numpy()
+        self.spreads[:, pixels] = (tile.square + added).sqrt().cpu().numpy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,15 +113,20 @@ def predicted(recipe: Recipe, context: Any) -> Predicted:
     series, coarse, pixels = setting.series, setting.coarse, len(setting.series.problem.pixel)
     joined = setting if network is None else network.setting
     stations = None if network is None else AllStations.of(network, recipe.method, context.check)
-    means, spreads, usual = (np.full((rows, pixels), np.nan) for rows in (len(series), len(recipe.groups), 2))
-    result = Predicted(means, spreads, np.zeros(len(series), dtype=int), np.zeros(len(coarse.z)), usual)
+    groups = len(series) if recipe.linked else len(recipe.groups)
+    means, spreads, usual, (sd,) = (np.full((rows, pixels), np.nan) for rows in (len(series), groups, 2, 1))
+    spread_of = np.arange(len(series)) if recipe.linked else np.zeros(len(series), dtype=int)
+    result = Predicted(means, spreads, spread_of, np.zeros(len(coarse.z)), usual, sd)
     count, total = 0, int(setting.training.known.sum())
     for pixel, fine in joined.tiles(context.check):
         tile, squares = _tile(recipe, fine, stations)
         result.squares += squares
         result.usual[:, pixel] = torch.stack([fine.y.mean(0), fine.y.std(0, correction=0)]).cpu().numpy()
+        result.sd[pixel] = tile.square.sqrt().cpu().numpy()
         count += len(pixel)
         context.report(step=count, total=total, message="Predicting pixels")
+        if recipe.linked is not None:
+            result.place_linked(recipe, pixel, tile)
         for n, given in enumerate(recipe.groups):
             gain, square = _of_group(recipe, given, tile)
             result.place(setting, n, (pixel, given.times, given.rows), z, gain, square.sqrt())

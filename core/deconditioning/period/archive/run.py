@@ -28,6 +28,7 @@ from deconditioning.period.archive.stations import Network
 from deconditioning.period.archive.training import Training
 from deconditioning.period.archive.warp_choice import choose_warp_of_period, has_warp, keeps_means, left_out_moments
 from deconditioning.period.behind_warp import BehindWarp
+from deconditioning.period.linking.archive import linked_cells
 from deconditioning.period.run import PeriodResult, of_a_series
 from deconditioning.period.series import Series
 from deconditioning.wording import number
@@ -40,7 +41,7 @@ _BETTER = 0.98
 
 def downscale_with_archive(
     series: Series, training: Training, settings: DownscaleSettings | dict[str, Any], context: Any = None,
-    times: np.ndarray | None = None,
+    times: np.ndarray | None = None, *, link: bool | None = None,
 ) -> PeriodResult:  # fmt: skip
     """Predict every pixel of a series at every time from its coarse values and a training period.
 
@@ -48,11 +49,12 @@ def downscale_with_archive(
     the mixture that predicts blocks of time left out best; the sd is that of the errors of either half of the training
     period predicted from the other, times g(t) and h(x, t). Targets that cannot be negative are predicted in units of a
     warp, the one with the lowest left-out CRPS. ``times``, ascending, are those of the series that are predicted, by
-    default all. Raises ``InputError``, ``Cancelled``.
+    default all. ``link`` the times, or not, where cells are missing (`linking.archive`); by default they are linked if
+    left-out times with cells missing are then predicted better. Raises ``InputError``, ``Cancelled``.
     """
     settings = settings if isinstance(settings, DownscaleSettings) else DownscaleSettings.from_dict(settings)
     context = context or NoReport()
-    found = predicted_with_archive(series, training, settings, context, times)
+    found = predicted_with_archive(series, training, settings, context, times, link=link)
     return with_peers(found.result, training, found.crps, context, positive=found.result.behind is not None)
 
 
@@ -74,8 +76,9 @@ class WithoutPeers:
 
 
 def predicted_with_archive(
-    series: Series, training: Training, settings: DownscaleSettings, context: Any, times: np.ndarray | None = None
-) -> WithoutPeers:
+    series: Series, training: Training, settings: DownscaleSettings, context: Any, times: np.ndarray | None = None,
+    *, link: bool | None = None,
+) -> WithoutPeers:  # fmt: skip
     """The prediction without other methods. Raises ``InputError``, ``Cancelled``."""
     count, requested = len(series) if times is None else len(times), settings.warp
     settings = of_a_series(series, settings.replace(warp="none"), count)
@@ -86,10 +89,12 @@ def predicted_with_archive(
     chosen = choose_warp_of_period(series, training, requested, settings, context)
     censored = chosen.censored
     if censored is None:
-        result, setting = _gaussian(series, training, settings, context, times)
+        result, setting = _gaussian(series, training, settings, context, times, link)
         crps = result.diagnostics["left_out_crps"][result.diagnostics["mixture"]]
     else:
-        latent, setting = _gaussian(censored.series, censored.training, chosen.settings, context, times, chosen.setting)
+        latent, setting = _gaussian(
+            censored.series, censored.training, chosen.settings, context, times, link, chosen.setting
+        )
         latent = replace(latent, amplitude=chosen.factor * latent.amplitude)
         result = _behind(latent, series if times is None else series.only(times), censored.warp, training)
         crps = min(chosen.crps.values())
@@ -144,7 +149,7 @@ def _behind(latent: PeriodResult, series: Series, warp: Warp, training: Training
 
 def _gaussian(
     series: Series, training: Training, settings: DownscaleSettings, context: Any, times: np.ndarray | None,
-    like: Setting | None = None,
+    link: bool | None, like: Setting | None = None,
 ) -> tuple[PeriodResult, Setting]:  # fmt: skip
     """The prediction of a target as it is, or in units of its warp, without other methods, and its setting."""
     setting = prepare(series, training, settings, context, like)
@@ -156,18 +161,23 @@ def _gaussian(
     left_out = left_out_errors(setting.coarse, some, method, setting.parts)
     ratio = error_ratio(*left_out)
     network = Network.of(setting, choice, ratio, settings)
+    linked, whole = linked_cells(setting, choice, method, some, left_out, link, context.check), setting
     spec = setting.spec if network is None else network.spec
     if times is not None:
         series = series.only(times)
         setting = replace(setting, series=series)
     context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(series)} times")
     outside = Outside.of(setting, choice.scale, context.check)
-    recipe = Recipe.of(setting, method, ratio, chosen, outside, network)
+    recipe = Recipe.of(setting, method, ratio, chosen, outside, network, linked)
     result = predicted(recipe, context)
     day, (known, used) = _day_factor(setting, result.squares)
     means, spreads = (setting.on_grid(rows) for rows in (result.means, result.spreads))
     if outside is not None and keeps_means(training):
         means = outside.with_cell_means(means)
+    residuals = residuals_of_archive(setting, choice, outside, recipe.drawn)
+    if linked is not None:
+        together = linked.draws(whole, method, residuals, result.sd)
+        residuals = replace(residuals, together=together).only(chosen)
     prediction = PeriodResult(
         series, spec, spec_to_settings(settings, spec), means, spreads, result.spread_of,
         day(*used), np.full(len(series), np.nan), watch.seconds(), _warnings(setting, network),
@@ -175,9 +185,9 @@ def _gaussian(
             "device": str(choose(settings.device)), "jitter": 0.0, "mixture": choice.mixture.words,
             "left_out_crps": {words: setting.unit * value for words, value in choice.crps.items()},
             "training_times": len(training), "harmonics": [setting.seasons.annual, setting.seasons.diurnal],
-            **({} if network is None else {"stations": network.reports()}),
+            **({} if network is None else {"stations": network.reports()}), **(linked.report if linked else {}),
         },
-        residuals_of_archive(setting, choice, outside, recipe.drawn),
+        residuals,
         by_value=_by_value(result, setting, some, left_out, day(*known)),
     )  # fmt: skip
     return prediction, setting

@@ -36,11 +36,11 @@ from deconditioning.period.series import Series
 from deconditioning.period.space_time import Chain, Filtered, drawn_chain, filtered_chain, smoothed_chain
 
 #: Times, one after another, that τ and σ² are learned from and that cells are left out of, at most.
-_MOST_TIMES = 60
+MOST_TIMES = 60
 #: Share of the values that is missing and times from which linking is tried, and T M² numbers up to which it is.
 _LEAST_MISSING, _LEAST_TIMES, _MOST_NUMBERS = 0.02, 8, 3e7
 #: One value in so many is left out, and the CRPS of these has to be smaller by this share.
-_LEFT_OUT, _MARGIN = 10, 0.01
+_LEFT_OUT, MARGIN = 10, 0.01
 #: Evaluations of the evidence, and the smallest σ².
 _STEPS, _LEAST_NOISE = 40, 1e-6
 
@@ -114,7 +114,7 @@ class Linked:
         ``Aᵀ(v_t − m_t) + h_t(x) − Aᵀ L⁻¹ h̄_t`` with joint draws of the states v and of h, whose part that the cells do
         not know is independent of v and as long-lived as h.
         """
-        chain = self.cells.chain(_kept(days, member, self.scale), self.noise)
+        chain = self.cells.chain(kept_between(days, member, self.scale), self.noise)
         between = np.exp(-np.abs(np.subtract.outer(days, days)) / self.scale) * np.equal.outer(member, member)
         root, times = linalg.root(torch.as_tensor(between).to(chain.loading), "correlation in time"), len(days)
         varying = [t for t in spec.kernel.terms if any(f.family != "constant" for f in t.factors)]
@@ -180,16 +180,16 @@ def linked_series(
             raise InputError(f"The times cannot be linked: {why}.")
         return None
     targets = series.targets(range(len(series))).to(sums.gram) - spec.mean
-    if wanted is None and not _worth_trying(targets):
+    if wanted is None and not worth_trying(targets):
         return None
     days = days_of(series.dates)
-    some = _most_missing(targets, series.member)
+    some = most_missing(targets, series.member)
     learn = bool(wanted) and settings.learn and "noise" not in (settings.hold or ())
     scale, noise = _learned(cells, targets[:, some], days[some], spec.noise, learn=learn, check=check)
     if wanted is None and not _pays(cells, targets[:, some], days[some], spec.noise, (scale, noise)):
         return None
     check()
-    kept = _kept(days, series.member, scale)
+    kept = kept_between(days, series.member, scale)
     return Linked(cells, targets, smoothed_chain(cells.chain(kept, noise), targets), scale, noise)
 
 
@@ -211,24 +211,24 @@ def _cells_of(series: Series, spec: ModelSpec, sums: PixelSums) -> tuple[Cells |
     return Cells(linalg.cholesky(gram, "covariance of the cells"), constant, noise.to(gram)), ""
 
 
-def _worth_trying(targets: Float[Tensor, "M T"]) -> bool:
+def worth_trying(targets: Float[Tensor, "M T"]) -> bool:
     """Whether enough is missing, and few enough cells are to be linked."""
     cells, times = targets.shape
     few = times * cells**2 <= _MOST_NUMBERS
     return few and times >= _LEAST_TIMES and float(targets.isnan().double().mean()) >= _LEAST_MISSING
 
 
-def _kept(days: np.ndarray, member: np.ndarray, scale: float) -> np.ndarray:
+def kept_between(days: np.ndarray, member: np.ndarray, scale: float) -> np.ndarray:
     """``exp(−Δt/τ)`` between each time and the one before, 0 for the first of each member of an ensemble."""
     same = np.concatenate([[False], np.diff(member) == 0])
     lag = np.abs(np.diff(days, prepend=days[0]))
     return np.where(same, np.exp(-lag / scale), 0.0)
 
 
-def _most_missing(targets: Float[Tensor, "M T"], member: np.ndarray) -> np.ndarray:
+def most_missing(targets: Float[Tensor, "M T"], member: np.ndarray) -> np.ndarray:
     """The times, one after another and of the first member, at which the most values are missing."""
     count = int((member == 0).sum())
-    length = min(count, _MOST_TIMES)
+    length = min(count, MOST_TIMES)
     missing = targets[:, :count].isnan().sum(0).cpu().numpy()
     begin = int(np.convolve(missing, np.ones(length), "valid").argmax())
     return np.arange(begin, begin + length)
@@ -244,7 +244,7 @@ def _learned(
         """Minus the log evidence at log τ/step and log σ²."""
         check()
         variance = math.exp(logs[1]) if learn else noise
-        chain = cells.chain(_kept(days, member, step * math.exp(logs[0])), variance)
+        chain = cells.chain(kept_between(days, member, step * math.exp(logs[0])), variance)
         return -float(filtered_chain(chain, targets).evidence.sum())
 
     start = [math.log(5.0), math.log(max(noise, _LEAST_NOISE))][: 1 + learn]
@@ -269,11 +269,11 @@ def _pays(
     less[rows, times] = math.nan
     truth, member = targets[rows, times].cpu().numpy(), np.zeros(len(days), dtype=int)
     scores = []
-    for kept, variance in ((np.zeros(len(days)), noise), (_kept(days, member, found[0]), found[1])):
+    for kept, variance in ((np.zeros(len(days)), noise), (kept_between(days, member, found[0]), found[1])):
         chain = cells.chain(kept, variance)
         given = smoothed_chain(chain, less)
         loading, mean = chain.loading[rows], given.mean[times]
         spread = (loading[:, None] @ given.covariance[times] @ loading[:, :, None])[:, 0, 0] + chain.noise[rows, rows]
         predicted = Predictive((loading * mean).sum(1).cpu().numpy(), spread.clamp_min(0).sqrt().cpu().numpy())
         scores.append(float(np.mean(predicted.crps(truth))))
-    return scores[1] < (1 - _MARGIN) * scores[0]
+    return scores[1] < (1 - MARGIN) * scores[0]

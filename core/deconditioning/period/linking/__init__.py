@@ -1,0 +1,1 @@
+"""Cells that are missing at some times, linked with those before and after."""
