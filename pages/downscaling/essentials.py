@@ -1,6 +1,7 @@
 """The essential controls of page Downscaling, and how their values read."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from deconditioning.downscaling.draws import COUNT
 from deconditioning.downscaling.pictures.settings import SliderSettings
@@ -32,22 +33,33 @@ def three_digits(value: float) -> str:
     return number(value, 3)
 
 
+@lru_cache(maxsize=64)
+def _times(factor: float, units: str, digits: int = 3, power: float = 1.0) -> Callable[[float], str]:
+    """Reads a value as ``factor · value^power`` in these units; the same function for the same numbers, so that what
+    it reads is kept (`log_slider`)."""
+    return lambda value: f"{number(factor * value**power, digits)} {units}".strip()
+
+
+@lru_cache(maxsize=64)
+def _squared(sd: float, units: str) -> Callable[[float], str]:
+    """Reads a variance as the square of its sd."""
+    reads = _times(sd, units, power=0.5)
+    return lambda variance: f"({reads(variance)})²"
+
+
 def in_kilometres(problem: DownscalingProblem) -> Callable[[float], str]:
     """How a lengthscale of the scaled coordinates reads."""
-    unit = sizes(problem).unit
-    return lambda scale: f"{number(unit * scale, 3)} km"
+    return _times(sizes(problem).unit, "km")
 
 
 def as_noise_sd(problem: DownscalingProblem) -> Callable[[float], str]:
     """How a noise variance of the standardised targets reads: its sd in the target's units."""
-    return lambda variance: f"{number(problem.target_sd * variance**0.5, 2)} {problem.units}".strip()
+    return _times(problem.target_sd, problem.units, 2, 0.5)
 
 
 def as_variance(problem: DownscalingProblem) -> Callable[[float], str]:
     """How a prior variance of the standardised targets reads: the square of its sd in the target's units."""
-    if not problem.units:
-        return three_digits
-    return lambda variance: f"({number(problem.target_sd * variance**0.5, 3)} {problem.units})²"
+    return _squared(problem.target_sd, problem.units) if problem.units else three_digits
 
 
 def along(problem: DownscalingProblem, column: str) -> Callable[[float], str]:
@@ -55,14 +67,12 @@ def along(problem: DownscalingProblem, column: str) -> Callable[[float], str]:
     units = problem.covariates[column].units if column in problem.covariates else ""
     scaling = problem.input_scaling
     sd = scaling.scales[scaling.columns.index(column)].sd
-    if units in _NO_UNITS:
-        return lambda scale: f"{number(scale, 3)} sd"
-    return lambda scale: f"{number(sd * scale, 3)} {units}"
+    return _times(1.0, "sd") if units in _NO_UNITS else _times(sd, units)
 
 
 def _as_slope(problem: DownscalingProblem) -> Callable[[float], str]:
     """How the prior sd of a slope along a covariate reads: the target's change over one sd of the covariate."""
-    return lambda slope: f"{number(problem.target_sd * slope, 3)} {problem.units} per sd".replace("  ", " ")
+    return _times(problem.target_sd, f"{problem.units} per sd".strip())
 
 
 def is_of_place(problem: DownscalingProblem, factor: Factor) -> bool:
@@ -78,6 +88,7 @@ def reader_of_scale(problem: DownscalingProblem, factor: Factor, index: int) -> 
     return in_kilometres(problem) if is_of_place(problem, factor) else along(problem, factor.columns[index])
 
 
+@lru_cache(maxsize=64)
 def or_none(reads: Callable[[float], str], least: float) -> Callable[[float], str]:
     """The same of a slider whose ``least`` value stands for none."""
     return lambda value: "none" if value <= least * (1 + 1e-6) else reads(value)

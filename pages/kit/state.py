@@ -4,8 +4,8 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +102,7 @@ def log_slider(
     first, last = _rounded_inside(shown, low, high) if shown else (low, high)
     ends_and_default = [first, last, begin]
     extra = _by_text(ends_and_default) | _from_elsewhere(key, low, high, ends_and_default)
-    texts = log_stops(first, last, extra, stops)
+    texts = _known_stops(first, last, tuple(extra.items()), tuple(stops))
     begin = extra[slider_text(begin)]
     name, help = labelled(key, label, help)
     value = st.select_slider(
@@ -110,7 +110,7 @@ def log_slider(
         bind="query-params", help=help, disabled=disabled,
     )  # fmt: skip
     if reads is not None:
-        show_as(key, {text: reads(stop) for stop, text in texts.items()})
+        _show(key, _words(reads, tuple(texts.items())))
     if value in extra.values() and value not in ends_and_default:
         st.session_state[Key.STOPS.of(key)] = {texts[value]: value}
     text = slider_text(value)
@@ -122,9 +122,32 @@ def log_slider(
 
 def show_as(key: str, words: dict[str, str]) -> None:
     """Let the browser show other words than the numbers of a slider (frame.js), which are those of the address."""
+    _show(key, _written(words))
+
+
+def _show(key: str, written: str) -> None:
+    if written:
+        st.html(f'<span class="lab-reads" data-key="{key}" data-words="{written}"></span>')
+
+
+def _written(words: Mapping[str, str]) -> str:
+    """The words that differ from the numbers, for an attribute of HTML; empty if none does."""
     others = {text: read for text, read in words.items() if text != read}
-    if others:
-        st.html(f'<span class="lab-reads" data-key="{key}" data-words="{escape(json.dumps(others))}"></span>')
+    return escape(json.dumps(others)) if others else ""
+
+
+@lru_cache(maxsize=256)
+def _words(reads: Callable[[float], str], stops: tuple[tuple[float, str], ...]) -> str:
+    """What ``reads`` makes of the stops of a slider, kept between runs of a page where that is the same function."""
+    return _written({text: reads(stop) for stop, text in stops})
+
+
+@lru_cache(maxsize=256)
+def _known_stops(
+    low: float, high: float, extra: tuple[tuple[str, float], ...], own: tuple[float, ...]
+) -> dict[float, str]:
+    """`log_stops`, kept between runs of a page."""
+    return log_stops(low, high, dict(extra), own)
 
 
 def _rounded_inside(ends: tuple[float, float], low: float, high: float) -> tuple[float, float]:
