@@ -616,6 +616,14 @@ def _gaps_of_archive_cell(labels: list[str], column: str) -> str | None:
     }[score]  # fmt: skip
 
 
+def _gaps_of_climatology_cell(labels: list[str], column: str) -> str | None:
+    if column == "series, cells and climatology":
+        return None
+    (found,) = [each for each in rows("period_gaps_climatology") if each["size"] == labels[0]]
+    own = found["more"]["linked" if column.endswith("linked") else "alone"]
+    return f"{100 * own['coverage95']:.0f} %" if column.startswith("in 95") else f"{own['crps']:.3f}"
+
+
 def _climatology_cell(labels: list[str], column: str) -> str | None:
     if column == "series":
         return None
@@ -791,6 +799,7 @@ TABLES = (
     Table("docs/period.md", "| series | from |", _statistic_cell),
     Table("docs/period.md", "| series | each time", _gaps_cell),
     Table("docs/period.md", "| series | CRPS, each", _gaps_of_archive_cell),
+    Table("docs/period.md", "| series, cells and", _gaps_of_climatology_cell),
     Table("docs/period.md", "| series | CRPS with", _climatology_cell),
     Table("docs/period.md", "| series | part,", _plan_cell),
 )
