@@ -34,10 +34,12 @@ from deconditioning.period.statistics import period_draws, period_statistics
 from deconditioning.studies.downscaling.given_fields import FOLDER
 from deconditioning.verification.report import Verification, verify
 from deconditioning.verification.series import BILINEAR, CONSERVING
+from tests.benchmarks.gaps import with_gaps
 from tests.benchmarks.long_series import made_series
 from tests.benchmarks.table import Row, keep
 
 ARCHIVE, PREDICTED, ALONE = "archive", "archive with predictors", "cells alone"
+CLIMATOLOGY = "climatology"
 SETTINGS = DownscaleSettings(model="area_to_point_gp")
 TITLES = {ARCHIVE: "Archive and kernel", PREDICTED: "Archive, kernel and predictors", RIDGE: "Ridge on BCSD",
           QUANTILES: "Quantile mapping", ANALOGS: "Analogs", EOFS: "EOF regression", FOREST: "Random forest",
@@ -232,22 +234,13 @@ def bench_period_statistics() -> None:
             keep("period_statistics", rows)
 
 
-def with_gaps(series: Series, share: float) -> Series:
-    """The series of which a share of the cells is missing at random, others at every time."""
-    missing = np.random.default_rng(0).uniform(size=series.coarse.shape) < share
-    coarse = np.where(missing, np.nan, series.coarse)
-    known = np.isfinite(coarse[:, series.problem.target_cell]).any(axis=1)
-    level = np.nanmean(coarse[known][:, series.problem.target_cell], axis=1)
-    return replace(series.only(np.flatnonzero(known)), coarse=coarse[known], level=level)
-
-
 def row_of_gaps(title: str, case: Case, share: float, linked: PeriodResult, alone: PeriodResult) -> Row:
     """Cells linked through time beside each time by itself."""
     more, series = {}, linked.series
     for name, each in {"linked": linked, "alone": alone}.items():
         pooled = verify(verified_result(each, ALONE)).scores[ALONE].pooled
         more[name] = {score: pooled[score] for score in ("rmse", "crps", "coverage95")}
-        more[name]["tendency"] = tendency_of_draws(each)
+        more[name] |= {"tendency": tendency_of_draws(each)} if each.residuals else {}
     own = more["linked"]
     return Row(
         title, f"{case.title_of_windows}, {100 * share:.0f} % of them missing, {len(series)} times", own["crps"],
@@ -258,13 +251,21 @@ def row_of_gaps(title: str, case: Case, share: float, linked: PeriodResult, alon
     )  # fmt: skip
 
 
-def rows_of_gaps(title: str, case: Case, *, archived: bool) -> list[Row]:
-    """Later times of which some cells are missing, from the earlier times as an archive or from cells alone."""
+def rows_of_gaps(title: str, case: Case, name: str) -> list[Row]:
+    """Later times of which some cells are missing, by the earlier times as an archive, as a climatology that is a
+    covariate, or from cells alone.
+    """
     fields = case.open()
     count = times_of(case, fields)
     first = round(case.share * count)
-    series, predict = series_of(case, fields, f"#{first}/#{count - 1}"), partial(downscale_series, settings=SETTINGS)
-    if archived:
+    predict = partial(downscale_series, settings=SETTINGS)
+    if name == CLIMATOLOGY:
+        times = [f"#{first}/#{min(first + WINDOW, count) - 1}"]
+        spec, given = climatology_of(case, fields, times, first)
+        series = read_series(Source("fields"), spec, given.__getitem__, times)
+    else:
+        series = series_of(case, fields, f"#{first}/#{count - 1}")
+    if name == ARCHIVE:
         training = read_training(series, fields, [f"#0/#{first - 1}"])
         predict = partial(downscale_with_archive, training=training, settings=SETTINGS)
     parts = {share: with_gaps(series, share) for share in MISSING}
@@ -275,13 +276,22 @@ def rows_of_gaps(title: str, case: Case, *, archived: bool) -> list[Row]:
 
 
 def bench_period_gaps() -> None:
-    """The series that are part of the project, from cells alone of which some are missing, and with an archive."""
-    for name, title in (("gaps", "Missing cells linked through time"),
-                        ("gaps_archive", "Missing cells linked through time, with an archive")):  # fmt: skip
+    """The series that are part of the project, of whose cells some are missing: alone, and with earlier fine values."""
+    title = "Missing cells linked through time"
+    for name, file, added in ((ALONE, "period_gaps", ""), (ARCHIVE, "period_gaps_archive", ", with an archive"),
+                              (CLIMATOLOGY, "period_gaps_climatology", ", with a climatology")):  # fmt: skip
         rows: list[Row] = []
         for case in cases()[:SERIES]:
-            rows += rows_of_gaps(title, case, archived=name == "gaps_archive")
-            keep(f"period_{name}", rows)
+            rows += rows_of_gaps(title + added, case, name)
+            keep(file, rows)
+
+
+def climatology_of(
+    case: Case, fields: Fields, times: list[str], first: int
+) -> tuple[DownscalingSpec, dict[str, Fields]]:  # fmt: skip
+    """Settings and files with the climatology before the ``first`` time as a covariate."""
+    spec = DownscalingSpec(case.target, case.covariates, block=(case.block, case.block), withhold=0.0)
+    return with_climatology(Source("fields"), spec, {"fields": fields}, fields, times, [f"#0/#{first - 1}"])[:2]
 
 
 def row_of_climatology(case: Case) -> Row:
@@ -290,12 +300,10 @@ def row_of_climatology(case: Case) -> Row:
     count = times_of(case, fields)
     first = round(case.share * count)
     times = [f"#{time}" for time in np.unique(np.linspace(first, count - 1, SPREAD).round().astype(int))]
-    spec = DownscalingSpec(case.target, case.covariates, block=(case.block, case.block), withhold=0.0)
-    source, opened = Source("fields"), {"fields": fields}
-    more, given, _ = with_climatology(source, spec, opened, fields, times, [f"#0/#{first - 1}"])
+    spec, given = climatology_of(case, fields, times, first)
     found = {}
-    for name, (each, files) in {"with": (more, given), "without": (spec, opened)}.items():
-        series = read_series(source, each, files.__getitem__, times)
+    for name, each in {"with": spec, "without": replace(spec, covariates=case.covariates)}.items():
+        series = read_series(Source("fields"), each, given.__getitem__, times)
         pooled = verify(verified_result(downscale_series(series, SETTINGS), ALONE)).scores[ALONE].pooled
         found[name] = {score: pooled[score] for score in ("rmse", "crps", "coverage95")}
     own = found["with"]

@@ -21,7 +21,8 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.period.correlation import Part, TimeCorrelation, correlation_of_cells, days_of
 from deconditioning.period.joint import Residuals, residuals_of_kernel, share_of_noise
 from deconditioning.period.learning import learn_pooled, spread_times
-from deconditioning.period.linking.cells import Linked, linked_series, single_times
+from deconditioning.period.linking.cells import Linked, single_times
+from deconditioning.period.linking.series import linked_series
 from deconditioning.period.posterior import (
     PixelSums,
     Together,
@@ -166,9 +167,10 @@ def _gaussian(
     part = series if times is None else series.only(chosen)
     filled = _Filled.of(part)
     context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(part)} times")
-    for block in series.blocks() if series.varying is None else part.blocks():
+    for number, block in enumerate(series.blocks() if series.varying is None else part.blocks()):
         sums = pixel_sums(spec, block.problem, device, context.check)
-        linked = like.linked if like else linked_series(series, spec, sums, settings, link, context.check)
+        if not number:
+            linked = like.linked if like else linked_series(series, spec, sums, settings, link, context.check)
         spec = spec if linked is None else replace(spec, noise=linked.noise)
         groups = condition_times(spec, block.problem, block.targets, sums.gram, series.member[block.times])
         own, means, spreads = _predicted(series, spec, block, sums, groups, chosen, linked, like, context.check)
@@ -195,7 +197,7 @@ def _predicted(
     own = groups if series.varying else some_times(groups, chosen)
     if linked is not None:
         own = single_times(own)
-        means, variances = linked.moments(sums, chosen, check)
+        means, variances = linked.moments(sums, chosen[block.times] if series.varying else chosen, check)
     else:
         count = len(block.times) if series.varying else len(chosen)
         means, variances = moments_of_times(sums, own, count, check, means_only=like is not None)

@@ -50,12 +50,18 @@ class Chain:
     """States v_t ~ N(0, I) of d numbers, ``v_t = r_t ∘ v_{t−1} + √(1 − r_t²) ∘ ε_t``, seen by ``z_t = B v_t + e_t``.
 
     ``loading`` B (M, d), ``kept`` r (T, d) correlation of each number with the one before, 0 where it is new (the first
-    row is not used), ``noise`` cov(e_t) (M, M).
+    row is not used), ``noise`` cov(e_t) (M, M). Both have times in front, (T, …), where they change with time.
     """
 
-    loading: Float[Tensor, "M d"]
+    loading: Float[Tensor, "*t M d"]
     kept: Float[Tensor, "T d"]
-    noise: Float[Tensor, "M M"]
+    noise: Float[Tensor, "*t M M"]
+
+    def seen(self, time: int) -> tuple[Float[Tensor, "M d"], Float[Tensor, "M M"]]:
+        """B and cov(e) at a time."""
+        if self.loading.ndim == 2:
+            return self.loading, self.noise
+        return self.loading[time], self.noise[time]
 
     def forecast(
         self, time: int, mean: Float[Tensor, "d *n"], covariance: Float[Tensor, "d d"]
@@ -81,7 +87,7 @@ class Filtered(NamedTuple):
 
 def filtered_chain(chain: Chain, targets: Float[Tensor, "M T *n"]) -> Filtered:
     """The Kalman filter; targets are NaN where missing."""
-    size, count, sets, jitter = chain.loading.shape[1], targets.shape[1], targets.shape[2:], 0.0
+    size, count, sets, jitter = chain.loading.shape[-1], targets.shape[1], targets.shape[2:], 0.0
     mean, covariance = chain.loading.new_zeros(size, *sets), linalg.identity(size, chain.loading)
     shapes = ((size, *sets), (size, size), ())
     means, covariances, evidence = (chain.loading.new_zeros(count, *shape) for shape in shapes)
@@ -91,9 +97,10 @@ def filtered_chain(chain: Chain, targets: Float[Tensor, "M T *n"]) -> Filtered:
             mean, covariance = chain.forecast(time, mean, covariance)
         rows = (~values.reshape(len(values), -1)[:, 0].isnan()).nonzero()[:, 0]
         if len(rows):
-            loading, residual = chain.loading[rows], values[rows] - chain.loading[rows] @ mean
+            every, noise = chain.seen(time)
+            loading, residual = every[rows], values[rows] - every[rows] @ mean
             between = loading @ covariance
-            factor = linalg.cholesky(between @ loading.T + chain.noise[rows][:, rows], "covariance of the targets")
+            factor = linalg.cholesky(between @ loading.T + noise[rows][:, rows], "covariance of the targets")
             jitter = max(jitter, factor.jitter)
             evidence[time] = linalg.log_normal_density(residual.reshape(len(rows), -1)[:, 0], factor)
             gain = factor.half_solve(between)
@@ -115,6 +122,26 @@ def smoothed_chain(chain: Chain, targets: Float[Tensor, "M T *n"]) -> Filtered:
         mean[time] += gain @ (mean[time + 1] - ahead)
         covariance[time] += gain @ (covariance[time + 1] - spread) @ gain.T
     return Filtered(mean, covariance, evidence, jitter)
+
+
+def moments_beside(
+    chain: Chain, given: Filtered, targets: Float[Tensor, "M T"], time: int,
+    parts: tuple[Float[Tensor, "d n"], Float[Tensor, "M n"], Float[Tensor, " n"]],
+) -> tuple[Float[Tensor, " n"], Float[Tensor, " n"]]:  # fmt: skip
+    """Mean and variance of numbers ``aᵀ v_t + g`` given the targets of all times, whose moments of v are ``given``.
+
+    ``parts`` are a, the covariance of g with e_t, and the variance of g, which is new at every time.
+    """
+    (state, cross, prior), (loading, noise) = parts, chain.seen(time)
+    rows = (~targets[:, time].isnan()).nonzero()[:, 0]
+    if not bool(cross[rows].any()):
+        mean, left = state.T @ given.mean[time], state
+    else:
+        weights = linalg.cholesky(noise[rows][:, rows], "covariance of what is new at a time").solve(cross[rows])
+        left = state - loading[rows].T @ weights
+        mean = weights.T @ targets[rows, time] + left.T @ given.mean[time]
+        prior = prior - (weights * cross[rows]).sum(0)
+    return mean, (prior + (given.covariance[time] @ left).mul_(left).sum(0)).clamp_min(0)
 
 
 def drawn_chain(

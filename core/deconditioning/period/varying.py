@@ -22,10 +22,13 @@ _SCALED_BY = 12
 
 @dataclass(eq=False)
 class ProblemsInTime:
-    """The problem of each of T times, its covariates in the scales of ``scaling``; the last one made is kept."""
+    """The problem of each of T times, its covariates in the scales of ``scaling``, of which those named ``moving``
+    change; the last one made is kept.
+    """
 
     build: Callable[[int], DownscalingProblem]
     scaling: Scaling
+    moving: frozenset[str]
     _last: tuple[int, DownscalingProblem] | None = field(default=None, repr=False)
 
     def __call__(self, time: int) -> DownscalingProblem:
@@ -36,7 +39,7 @@ class ProblemsInTime:
 
     def only(self, times: np.ndarray) -> "ProblemsInTime":
         """Those of some of the times."""
-        return ProblemsInTime(lambda time: self.build(int(times[time])), self.scaling)
+        return ProblemsInTime(lambda time: self.build(int(times[time])), self.scaling, self.moving)
 
     def shared(self, problem: DownscalingProblem) -> DownscalingProblem:
         """A problem with its inputs in the shared scales."""
@@ -98,7 +101,8 @@ def varying_problems(
 
     some = np.unique(np.linspace(0, len(labels) - 1, min(_SCALED_BY, len(labels))).round().astype(int))
     scalings = [build(int(time)).input_scaling for time in some]
-    return ProblemsInTime(build, _pooled(scalings))
+    names = frozenset(key.partition(":")[0] for key in moving)
+    return ProblemsInTime(build, _pooled(scalings), names)
 
 
 def _pooled(scalings: Sequence[Scaling]) -> Scaling:

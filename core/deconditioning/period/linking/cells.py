@@ -17,23 +17,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.optimize import minimize
 from torch import Tensor
 
 from deconditioning import linalg
-from deconditioning.downscaling.settings import DownscaleSettings
-from deconditioning.downscaling.starting import columns_of
-from deconditioning.errors import Check, InputError, never
+from deconditioning.errors import Check, never
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Predictive
-from deconditioning.models.indirect_gp import weights_and_noise
 from deconditioning.models.spec import ModelSpec
-from deconditioning.period.correlation import days_of
 from deconditioning.period.joint import kernel_draws
 from deconditioning.period.posterior import PixelSums, Together
-from deconditioning.period.series import Series
-from deconditioning.period.space_time import Chain, Filtered, drawn_chain, filtered_chain, smoothed_chain
+from deconditioning.period.space_time import (
+    Chain,
+    Filtered,
+    drawn_chain,
+    filtered_chain,
+    moments_beside,
+    smoothed_chain,
+)
 
 #: Times, one after another, that τ and σ² are learned from and that cells are left out of, at most.
 MOST_TIMES = 60
@@ -53,7 +55,7 @@ class Cells:
 
     root: linalg.Factor
     level: float
-    noise: Float[Tensor, "M M"]
+    noise: Float[Tensor, "*t M M"]
 
     def chain(self, kept: np.ndarray, variance: float) -> Chain:
         """The chain of the cells from ``kept`` (T,), the correlation of h with the time before, and σ²."""
@@ -63,13 +65,17 @@ class Cells:
         between[:, :-1] = torch.as_tensor(kept).to(loading)[:, None]
         return Chain(loading, between, self.noise + variance * linalg.identity(len(self.noise), loading))
 
+    def only(self, times: Int[np.ndarray, " t"]) -> "Cells":
+        """Those of some of the times: the same."""
+        return self
+
 
 @dataclass(frozen=True, eq=False)
 class Linked:
     """Cells of all times of a series, linked through time.
 
     ``cells``, their standardised ``targets`` (M, T), the moments ``given`` of their states at all times, the ``scale``
-    τ in days, and the ``noise`` σ².
+    τ in days, the ``noise`` σ², and the ``chain`` of the states.
     """
 
     cells: Cells
@@ -77,6 +83,7 @@ class Linked:
     given: Filtered
     scale: float
     noise: float
+    chain: Chain
 
     @property
     def jitter(self) -> float:
@@ -114,7 +121,7 @@ class Linked:
         ``Aᵀ(v_t − m_t) + h_t(x) − Aᵀ L⁻¹ h̄_t`` with joint draws of the states v and of h, whose part that the cells do
         not know is independent of v and as long-lived as h.
         """
-        chain = self.cells.chain(kept_between(days, member, self.scale), self.noise)
+        chain = self.chain
         between = np.exp(-np.abs(np.subtract.outer(days, days)) / self.scale) * np.equal.outer(member, member)
         root, times = linalg.root(torch.as_tensor(between).to(chain.loading), "correlation in time"), len(days)
         varying = [t for t in spec.kernel.terms if any(f.family != "constant" for f in t.factors)]
@@ -161,56 +168,6 @@ def single_times(groups: Sequence[Together]) -> list[Together]:
     return sorted(every, key=lambda group: int(group.times[0]))
 
 
-def linked_series(
-    series: Series, spec: ModelSpec, sums: PixelSums, settings: DownscaleSettings, wanted: bool | None,
-    check: Check = never,
-) -> Linked | None:  # fmt: skip
-    """The series linked through time; None if it is not: not ``wanted``, or, where that is left open, without missing
-    cells or without a gain at values left out.
-
-    τ is learned from the evidence with the space kernel held; where linking is requested, σ² too, unless ``settings``
-    hold it. It is otherwise held, so that the cells are reproduced as by each time alone. Raises ``InputError`` if
-    linking is requested and impossible.
-    """
-    if wanted is False:
-        return None
-    cells, why = _cells_of(series, spec, sums)
-    if cells is None:
-        if wanted:
-            raise InputError(f"The times cannot be linked: {why}.")
-        return None
-    targets = series.targets(range(len(series))).to(sums.gram) - spec.mean
-    if wanted is None and not worth_trying(targets):
-        return None
-    days = days_of(series.dates)
-    some = most_missing(targets, series.member)
-    learn = bool(wanted) and settings.learn and "noise" not in (settings.hold or ())
-    scale, noise = _learned(cells, targets[:, some], days[some], spec.noise, learn=learn, check=check)
-    if wanted is None and not _pays(cells, targets[:, some], days[some], spec.noise, (scale, noise)):
-        return None
-    check()
-    kept = kept_between(days, series.member, scale)
-    return Linked(cells, targets, smoothed_chain(cells.chain(kept, noise), targets), scale, noise)
-
-
-def _cells_of(series: Series, spec: ModelSpec, sums: PixelSums) -> tuple[Cells | None, str]:
-    """What links the cells; None and the reason if nothing does."""
-    if series.varying is not None:
-        return None, "covariates change with time"
-    if series.stations is not None:
-        return None, "stations share an offset between times"
-    if spec.model.has_unknown_part:
-        return None, f"the model '{spec.model.name}' has errors of its own in space"
-    if (np.diff(days_of(series.dates))[np.diff(series.member) == 0] <= 0).any():
-        return None, "they are not in order"
-    weights, noise = weights_and_noise(replace(spec, noise=0.0), series.problem.joint_data, columns_of(series.problem))
-    if not linalg.is_identity(weights):
-        return None, "cells are matched through mediators"
-    constant = float(sum(t.scale for t in spec.kernel.terms if all(f.family == "constant" for f in t.factors)))
-    gram = sums.gram.detach() - constant
-    return Cells(linalg.cholesky(gram, "covariance of the cells"), constant, noise.to(gram)), ""
-
-
 def worth_trying(targets: Float[Tensor, "M T"]) -> bool:
     """Whether enough is missing, and few enough cells are to be linked."""
     cells, times = targets.shape
@@ -234,7 +191,7 @@ def most_missing(targets: Float[Tensor, "M T"], member: np.ndarray) -> np.ndarra
     return np.arange(begin, begin + length)
 
 
-def _learned(
+def learned(
     cells: Cells, targets: Float[Tensor, "M T"], days: np.ndarray, noise: float, *, learn: bool, check: Check
 ) -> tuple[float, float]:
     """τ in days and σ² of the largest evidence."""
@@ -255,7 +212,7 @@ def _learned(
     return step * math.exp(found[0]), math.exp(found[1]) if learn else noise
 
 
-def _pays(
+def pays(
     cells: Cells, targets: Float[Tensor, "M T"], days: np.ndarray, noise: float, found: tuple[float, float]
 ) -> bool:
     """Whether values that are left out of all times have a smaller CRPS if times are linked.
@@ -264,16 +221,16 @@ def _pays(
     """
     known = (~targets.isnan()).cpu().numpy()
     out = np.random.default_rng(0).permutation(np.flatnonzero(known))[: max(1, known.sum() // _LEFT_OUT)]
-    rows, times = np.unravel_index(out, known.shape)
-    less = targets.clone()
-    less[rows, times] = math.nan
-    truth, member = targets[rows, times].cpu().numpy(), np.zeros(len(days), dtype=int)
-    scores = []
+    left_out, scores = np.zeros(known.shape, dtype=bool), list[float]()
+    left_out.flat[out] = True
+    less, member = targets.masked_fill(torch.as_tensor(left_out).to(targets.device), math.nan), np.zeros(len(days), int)
     for kept, variance in ((np.zeros(len(days)), noise), (kept_between(days, member, found[0]), found[1])):
         chain = cells.chain(kept, variance)
-        given = smoothed_chain(chain, less)
-        loading, mean = chain.loading[rows], given.mean[times]
-        spread = (loading[:, None] @ given.covariance[times] @ loading[:, :, None])[:, 0, 0] + chain.noise[rows, rows]
-        predicted = Predictive((loading * mean).sum(1).cpu().numpy(), spread.clamp_min(0).sqrt().cpu().numpy())
-        scores.append(float(np.mean(predicted.crps(truth))))
+        given, crps = smoothed_chain(chain, less), list[np.ndarray]()
+        for time in np.flatnonzero(left_out.any(0)):
+            rows, (loading, errors) = np.flatnonzero(left_out[:, time]), chain.seen(int(time))
+            parts = loading[rows].T, errors[:, rows], errors[rows, rows]
+            mean, spread = (each.cpu().numpy() for each in moments_beside(chain, given, less, int(time), parts))
+            crps.append(Predictive(mean, np.sqrt(spread)).crps(targets[rows, time].cpu().numpy()))
+        scores.append(float(np.mean(np.concatenate(crps))))
     return scores[1] < (1 - MARGIN) * scores[0]

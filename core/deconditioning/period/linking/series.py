@@ -1,0 +1,82 @@
+"""A series linked through time: whether it can be, and whether that pays."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from deconditioning import linalg
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.starting import columns_of
+from deconditioning.errors import Check, InputError, never
+from deconditioning.models.indirect_gp import weights_and_noise
+from deconditioning.models.spec import ModelSpec
+from deconditioning.period.correlation import days_of
+from deconditioning.period.linking.cells import (
+    Cells,
+    Linked,
+    kept_between,
+    learned,
+    most_missing,
+    pays,
+    worth_trying,
+)
+from deconditioning.period.linking.moving import LinkedMoving, MovingCells, moving_cells
+from deconditioning.period.posterior import PixelSums
+from deconditioning.period.series import Series
+from deconditioning.period.space_time import smoothed_chain
+
+
+def linked_series(
+    series: Series, spec: ModelSpec, sums: PixelSums, settings: DownscaleSettings, wanted: bool | None,
+    check: Check = never,
+) -> Linked | None:  # fmt: skip
+    """The series linked through time; None if it is not: not ``wanted``, or, where that is left open, without missing
+    cells or without a gain at values left out.
+
+    τ is learned from the evidence with the space kernel held; where linking is requested, σ² too, unless ``settings``
+    hold it. It is otherwise held, so that the cells are reproduced as by each time alone. Raises ``InputError`` if
+    linking is requested and impossible.
+    """
+    if wanted is False:
+        return None
+    targets = series.targets(range(len(series))).to(sums.gram) - spec.mean
+    if wanted is None and not worth_trying(targets):
+        return None
+    cells, why = _cells_of(series, spec, sums, check)
+    if cells is None:
+        if wanted:
+            raise InputError(f"The times cannot be linked: {why}.")
+        return None
+    days = days_of(series.dates)
+    some = most_missing(targets, series.member)
+    learn = bool(wanted) and settings.learn and "noise" not in (settings.hold or ())
+    part = cells.only(some)
+    scale, noise = learned(part, targets[:, some], days[some], spec.noise, learn=learn, check=check)
+    if wanted is None and not pays(part, targets[:, some], days[some], spec.noise, (scale, noise)):
+        return None
+    check()
+    chain = cells.chain(kept_between(days, series.member, scale), noise)
+    given = smoothed_chain(chain, targets)
+    if isinstance(cells, MovingCells):
+        return LinkedMoving(cells, targets, given, scale, noise, chain, series)
+    return Linked(cells, targets, given, scale, noise, chain)
+
+
+def _cells_of(
+    series: Series, spec: ModelSpec, sums: PixelSums, check: Check
+) -> tuple[Cells | None, str]:  # fmt: skip
+    """What links the cells; None and the reason if nothing does."""
+    if series.stations is not None:
+        return None, "stations share an offset between times"
+    if spec.model.has_unknown_part:
+        return None, f"the model '{spec.model.name}' has errors of its own in space"
+    if (np.diff(days_of(series.dates))[np.diff(series.member) == 0] <= 0).any():
+        return None, "they are not in order"
+    if series.varying is not None:
+        return moving_cells(series, spec, sums.gram.device, check)
+    weights, noise = weights_and_noise(replace(spec, noise=0.0), series.problem.joint_data, columns_of(series.problem))
+    if not linalg.is_identity(weights):
+        return None, "cells are matched through mediators"
+    constant = float(sum(t.scale for t in spec.kernel.terms if all(f.family == "constant" for f in t.factors)))
+    gram = sums.gram.detach() - constant
+    return Cells(linalg.cholesky(gram, "covariance of the cells"), constant, noise.to(gram)), ""
