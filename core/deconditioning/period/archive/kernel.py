@@ -27,7 +27,7 @@ from deconditioning.downscaling.starting import columns_of, starting_spec
 from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import Check
 from deconditioning.fields.problem.problem import DownscalingProblem
-from deconditioning.kernels.spec import KernelSpec
+from deconditioning.kernels.spec import KernelSpec, Term
 from deconditioning.kernels.tiles import diagonal
 from deconditioning.models.learning.optimise import minimise
 from deconditioning.models.learning.repeats import Repeats, covariance_of_targets
@@ -35,20 +35,31 @@ from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.spec import ModelSpec
 from deconditioning.period.learning import repeats_of
 
-#: Variance of a mean of anomalies over everything, beside that of their fields, whose squared sd is about one.
-_MEAN_VARIANCE = 0.01
+#: Width of the priors beside that for a single time, whose few cells say less than the fine values of an archive.
+_WIDER = 3.0
+#: Inverse slopes in the covariates where learning starts: those of anomalies are smaller than those of fields.
+_INVERSE_SLOPE = 10.0
 #: Pixels and times of the composite likelihood, and kernel values of a step beyond which it takes too long.
 _PIXELS, _TIMES, _MOST_VALUES = 400, 24, 40_000_000
 
 
 def _of_anomalies(problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:
-    """Where learning starts: as for one time, but anomalies have mean zero, so that their mean varies as they do."""
-    start = starting_spec(problem, settings)
-    terms = (
-        replace(term, scale=_MEAN_VARIANCE) if all(f.family == "constant" for f in term.factors) else term
-        for term in start.kernel.terms
+    """Where learning starts: as for one time, but with small slopes in the covariates, and without the smooth function
+    of them that is the default, for that would follow single pixels.
+    """
+    model, left_open = settings.kind, settings.kernel is None and settings.structure == "sum"
+    if not (left_open and model.trend and model.has_covariate_kernel):
+        return starting_spec(problem, settings)
+    start = starting_spec(problem, settings.replace(kernel="linear"))
+    return replace(start, kernel=KernelSpec(tuple(_small_slopes(term) for term in start.kernel.terms)))
+
+
+def _small_slopes(term: Term) -> Term:
+    factors = (
+        replace(each, lengthscales=(_INVERSE_SLOPE,) * len(each.lengthscales)) if each.kind.slopes_for_scales else each
+        for each in term.factors
     )
-    return replace(start, kernel=KernelSpec(tuple(terms))) if settings.learn else start
+    return replace(term, factors=tuple(factors))
 
 
 def composite_fits(problem: DownscalingProblem, spec: ModelSpec) -> bool:
@@ -114,8 +125,13 @@ def learn_composite(
             message=f"Learning the kernel of anomalies: {-count * event['loss']:.4g}",
         )  # fmt: skip
 
+    def loss() -> Tensor:
+        """The negative mean log density, less the log prior of one time."""
+        width = _WIDER * options.prior_sd
+        return objective() - trainable.log_prior(width) / count if width > 0 else objective()
+
     minimise(
-        lambda: objective() - trainable.log_prior(options.prior_sd) / count, trainable.vector, method=options.method,
-        restarts=options.restarts, steps=options.steps, seed=options.seed, report=tell,
+        loss, trainable.vector, method=options.method, restarts=options.restarts, steps=options.steps,
+        seed=options.seed, report=tell,
     )  # fmt: skip
     return replace(trainable.learned(), spread=None)

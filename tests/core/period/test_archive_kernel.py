@@ -1,0 +1,72 @@
+"""The kernel of anomalies: what it is made of, and what learning it from an archive must keep."""
+
+import math
+
+import numpy as np
+import pytest
+
+from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.engine.reporting import NoReport
+from deconditioning.errors import never
+from deconditioning.models.area_to_point import MEAN_VARIANCE
+from deconditioning.models.learning.trainable import Trainable
+from deconditioning.models.spec import ModelSpec
+from deconditioning.period.archive import kernel
+from deconditioning.period.archive.gain import Mixture, anomalies, gains
+from deconditioning.period.archive.setting import prepare
+from deconditioning.period.archive.training import Training
+from deconditioning.period.run import of_a_series
+from deconditioning.period.series import Series
+
+QUICK = DownscaleSettings(model="area_to_point_gp", steps=8, restarts=1, device="cpu")
+
+
+def _families(spec: ModelSpec) -> list[str]:
+    return [factor.family for term in spec.kernel.terms for factor in term.factors]
+
+
+def test_a_change_of_all_coarse_values_is_one_of_all_pixels(series: Series, training: Training) -> None:
+    """A climate that is warmer everywhere, and fine values that are so, too: the gain's weights sum to one."""
+    setting = prepare(series, training, of_a_series(series, QUICK, len(series)), NoReport())
+    assert [t.scale for t in setting.spec.kernel.terms if t.factors[0].family == "constant"] == [MEAN_VARIANCE]
+    fine = setting.some(100, never)
+    known = anomalies(setting.coarse, fine, np.arange(len(training)))
+    (gain,) = gains(setting.coarse, fine, known, 1.0, [Mixture(0.0, None)])
+    warmer = gain.mean(setting.coarse.design[:1], setting.coarse.z[:1] + 1.0)
+    moved = (warmer - gain.mean(setting.coarse.design[:1], setting.coarse.z[:1])).numpy()
+    np.testing.assert_allclose(moved, 1.0, atol=0.03)
+
+
+@pytest.mark.parametrize(("family", "expected"), [(None, False), ("rbf", True)])
+def test_covariates_have_straight_lines_unless_a_family_is_given(
+    series: Series, training: Training, family: str | None, expected: bool
+) -> None:
+    settings = of_a_series(series, QUICK.replace(kernel=family), len(series))
+    found = _families(prepare(series, training, settings, NoReport()).spec)
+    assert ("rbf" in found) is expected and "linear" in found
+
+
+def test_priors_are_three_times_as_wide_as_for_a_single_time(
+    series: Series, training: Training, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loss at a point beside the start is the likelihood's and a ninth of the usual penalty; without priors it is
+    the likelihood's alone.
+    """
+    losses, penalties, made = [], [], kernel.Trainable
+    monkeypatch.setattr(kernel, "Trainable", lambda *args, **options: begun.append(made(*args, **options)) or begun[-1])
+    begun: list[Trainable] = []
+
+    def at_a_point(loss, vector, **options) -> None:
+        vector.set(vector.get() + 0.5)
+        away = np.split(vector.get() - begun[-1].prior_centres(), np.cumsum([len(p.names) for p in vector.parameters]))
+        of_kernel = [a / p.spread for a, p in zip(away, vector.parameters, strict=False) if p.names[0].startswith("k")]
+        losses.append(float(loss().detach()))
+        penalties.append(0.5 * sum(float(np.square(each).sum()) for each in of_kernel))
+
+    monkeypatch.setattr(kernel, "minimise", at_a_point)
+    for width in (0.0, 1.0, 2.0):
+        prepare(series, training, of_a_series(series, QUICK.replace(prior_sd=width), len(series)), NoReport())
+    pixels = len(series.problem.pixel)
+    assert math.isfinite(losses[0]) and pixels <= 400
+    for loss, penalty, width in zip(losses[1:], penalties[1:], (1.0, 2.0), strict=True):
+        assert loss - losses[0] == pytest.approx(penalty / (9 * width**2 * pixels), rel=1e-6)
