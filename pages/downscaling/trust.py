@@ -158,7 +158,7 @@ def show_local_scale(problem: DownscalingProblem, view: View) -> None:
         low, high = (float(f"{value:.2g}") for value in np.nanquantile(view.scale, (0.01, 0.99)))
         far = max(1 - low, high - 1, 0.01)
         limits = MapScale("local scale κ", "", "diverging", 1 - far, 1 + far)
-        left, right = st.columns([3, 2])
+        left, right = st.columns([2, 3])
         with left:
             panel = Panel("local-scale", "Factor on the sd", view.scale, problem.grid, limits)
             plotly_live(field_map(panel, height=340, dark=is_dark()), "map-local-scale", later=True)

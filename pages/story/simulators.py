@@ -45,7 +45,7 @@ def _runs(inference: Inference, observed: float, more: list[draw.Trace], dark: b
     theta, mean = np.exp(inference.simulations.parameters[:, 0]), np.exp(inference.simulations.summaries[:, 0])
     traces = [draw.dots(theta, mean, "simulator runs", hue("grey", dark), size=9, alpha=0.8), *more]
     rules = [draw.rule(observed, hue("rust", dark), upright=False)]
-    labels = ("rate (secret)", "average wait (observed)")
+    labels = ("rate, buses per minute (secret)", "average wait, minutes (observed)")
     figure = draw.picture(traces, labels, "Runs of a simulator.", dark=dark, rules=rules)
     for name, ticks in (("xaxis", [0.01, 0.03, 0.1, 0.3, 1]), ("yaxis", [1, 3, 10, 30, 100])):
         figure["layout"][name] |= {"type": "log", "tickvals": ticks}
@@ -75,7 +75,8 @@ $$p(\theta \mid y) \propto p(\theta)\int p(x \mid \theta)\,\kappa_\epsilon(y, x)
 
 ${RUNS}$ runs at logarithmically spaced rates, $y = {number(observed, 6)}$.
 """
-    sentence = f"{RUNS} runs, each at a different rate. The observed average wait is {number(observed)} (dashed)."
+    wait = f"The observed average wait is {number(observed)} minutes (dashed)."
+    sentence = f"{RUNS} runs, each at a different rate. {wait}"
     return Shown(
         (figure,),
         sentence,
@@ -107,7 +108,7 @@ $$\{{\theta_i : \|x_i - y\| \le r\}},\qquad \lceil\sqrt n\,\rceil = {len(nearest
 """
     return Shown(
         (figure,),
-        f"{count} runs, and an observed average wait of {number(OBSERVED)}.",
+        f"{count} runs, and an observed average wait of {number(OBSERVED)} minutes.",
         requested,
         lesson,
         equation=equation,
@@ -230,7 +231,8 @@ def _caterpillar(checked: Checked, dark: bool) -> Figure:
         gap = np.full(len(at), np.nan)
         x, y = np.column_stack([at, at, gap]).ravel(), np.column_stack([*checked.intervals[chosen].T, gap]).ravel()
         traces += [draw.line(x, y, name, ink, width=5), draw.dots(at, checked.theta[chosen], "", INK[dark], size=9)]
-    figure = draw.picture(traces, ("secret rates, in order", "rate"), "Secret rates and their intervals.", dark=dark)
+    labels = ("secret rates, in order", "rate, buses per minute")
+    figure = draw.picture(traces, labels, "Secret rates and their intervals.", dark=dark)
     figure["layout"]["yaxis"] |= {"type": "log", "tickvals": [0.01, 0.03, 0.1, 0.3, 1]}
     return figure
 
@@ -239,7 +241,7 @@ STEPS = (
     Step(
         "Only a simulator",
         "Without a formula for the likelihood, one can still run the simulator.",
-        Control("Observed average wait", 2.0, 60.0, OBSERVED, 0.01),
+        Control("Observed average wait, minutes", 2.0, 60.0, OBSERVED, 0.01),
         Question("What is the posterior mean of the rate?", 0.01, 0.3, 0.005, ""),
         runs,
     ),

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -11,12 +11,16 @@ from pages.kit.layout.escaping import MISSING, cells
 #: How the text of a number begins: "0.0966 ± 0.0041", "−3", "< 0.001", "5 of 16".
 _NUMBER = re.compile(r"[<−-]? ?\d")
 
+#: Rows of the longest table that does not scroll.
+_WHOLE = 16
+
 
 def show_table(rows: Sequence[dict[str, Any]]) -> None:
     """Rows of the same columns over the whole width. Columns in which every text is a number are right-aligned, as
-    columns of numbers are."""
+    columns of numbers are. Up to `_WHOLE` rows are shown without scrolling."""
     right = {name: st.column_config.TextColumn(alignment="right") for name in _numeric_texts(rows)}
-    st.dataframe(cells(rows), hide_index=True, width="stretch", placeholder=MISSING, column_config=right)
+    height: Literal["content", "auto"] = "content" if len(rows) <= _WHOLE else "auto"
+    st.dataframe(cells(rows), hide_index=True, width="stretch", height=height, placeholder=MISSING, column_config=right)
 
 
 def _numeric_texts(rows: Sequence[dict[str, Any]]) -> list[str]:
