@@ -184,7 +184,7 @@ def _gaussian(
         filled.amplitude, filled.evidence, watch.seconds(),
         warnings + jitter_sentence(jitter),
         {"device": str(device), "jitter": jitter, "learned_from": len(spread_times(series)), **diagnostics,
-         **_about_stations(series, spec, groups)},
+         **_about_stations(series, spec, groups, linked)},
         _residuals(series, spec, sums, groups, linked, chosen) if series.varying is None else None, linked=linked,
     )  # fmt: skip
 
@@ -208,11 +208,16 @@ def _predicted(
     return own, (means + spec.mean).numpy(), [series.scale * block.problem.on_grid(sd) for sd in sds]
 
 
-def _about_stations(series: Series, spec: ModelSpec, groups: Sequence[Together]) -> dict[str, Any]:
+def _about_stations(
+    series: Series, spec: ModelSpec, groups: Sequence[Together], linked: Linked | None
+) -> dict[str, Any]:  # fmt: skip
     """What stations differ by from the cells, for several members one after another; nothing without any."""
     if series.stations is None:
         return {}
     ((noise,), effects), values = (spec.noises_of_sources, groups[0].effects), series.stations
+    points = series.problem.joint_data.points
+    if linked is not None and points is not None:
+        effects = linked.effects(points.prior, series.member)
     reports = [
         report_of_stations(series.problem, values[series.member == number], each, noise)
         for number, each in enumerate(effects)

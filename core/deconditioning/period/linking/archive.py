@@ -209,7 +209,7 @@ def linked_cells(
     series, every = setting.series, Patterns.of(setting, choice, np.arange(len(setting.coarse.z)))
     targets = every.anomalies(setting.seasons.design(series.dates), setting.of_series()).T
     missing = targets.isnan()
-    if not bool(missing.any()) or (wanted is None and not worth_trying(targets)):
+    if not bool(missing.any()) or (wanted is None and not worth_trying(targets, series.members)):
         return None
     lasting = _learned_lasting(every, setting)
     gaps = missing[:, most_missing(targets, series.member)].T

@@ -26,6 +26,7 @@ from deconditioning.errors import Check, never
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
+from deconditioning.period.effects import SharedEffects
 from deconditioning.period.joint import kernel_draws
 from deconditioning.period.posterior import PixelSums, Together
 from deconditioning.period.space_time import (
@@ -49,21 +50,42 @@ _STEPS, _LEAST_NOISE = 40, 1e-6
 
 @dataclass(frozen=True)
 class Cells:
-    """What of the kernel links cells: the ``root`` L of K̄ without the constant term, whose variance is ``level``, and
-    the covariance ``noise`` (M, M) of the targets for σ² = 0.
+    """What of the kernel links cells and, behind them, stations.
+
+    Parameters
+    ----------
+    root : L of K̄ without the constant term.
+    level : the variance of that term.
+    noise : the covariance (M, M) of the targets' errors for σ² = 0.
+    common : H diag(√V) (M, q), what stations have of the effects that all times share; 0 for cells.
+    count : the cells, which alone have σ².
     """
 
     root: linalg.Factor
     level: float
     noise: Float[Tensor, "*t M M"]
+    common: Float[Tensor, "M q"]
+    count: int
 
-    def chain(self, kept: np.ndarray, variance: float) -> Chain:
-        """The chain of the cells from ``kept`` (T,), the correlation of h with the time before, and σ²."""
-        ones = self.root.lower.new_ones(len(self.noise), 1)
-        loading = torch.cat([self.root.lower, math.sqrt(self.level) * ones], dim=1)
-        between = torch.zeros(len(kept), loading.shape[1], dtype=torch.float64, device=loading.device)
-        between[:, :-1] = torch.as_tensor(kept).to(loading)[:, None]
-        return Chain(loading, between, self.noise + variance * linalg.identity(len(self.noise), loading))
+    def chain(self, days: np.ndarray, member: np.ndarray, scale: float | None, variance: float) -> Chain:
+        """The chain of the states at times in ``days``: h, which lasts by the ``scale`` τ or, for None, is new at every
+        time, the level, and the shared effects; ``variance`` is σ².
+        """
+        level = math.sqrt(self.level) * torch.ones_like(self.root.lower[:, :1])
+        return self.seen_with(torch.cat([self.root.lower, level, self.common], dim=1), days, member, scale, variance)
+
+    def seen_with(
+        self, loading: Float[Tensor, "*t M d"], days: np.ndarray, member: np.ndarray, scale: float | None,
+        variance: float,
+    ) -> Chain:  # fmt: skip
+        """The chain with this ``loading`` of what lasts, the level, and the shared effects."""
+        kept, again = (torch.as_tensor(kept_between(days, member, each)).to(loading) for each in (scale, math.inf))
+        fixed = self.common.shape[1]
+        between = loading.new_zeros(len(days), loading.shape[-1])
+        between[:, : loading.shape[-1] - fixed - 1] = kept[:, None]
+        between[:, loading.shape[-1] - fixed :] = again[:, None]
+        of_cells = (torch.arange(len(self.root.lower)) < self.count).to(loading)
+        return Chain(loading, between, self.noise + variance * torch.diag(of_cells))
 
     def only(self, times: Int[np.ndarray, " t"]) -> "Cells":
         """Those of some of the times: the same."""
@@ -89,6 +111,15 @@ class Linked:
     def jitter(self) -> float:
         """The largest number that a factorisation needed on its diagonal."""
         return max(self.cells.root.jitter, self.given.jitter)
+
+    def effects(self, prior: Float[Tensor, " q"], member: np.ndarray) -> tuple[SharedEffects, ...]:
+        """The posterior of what the times of each member share, of the variances ``prior`` V."""
+        root, result = prior.sqrt().to(self.given.mean), list[SharedEffects]()
+        for number in range(int(member.max()) + 1):
+            last = int(np.flatnonzero(member == number)[-1])
+            mean, covariance = self.given.mean[last, -len(root) :], self.given.covariance[last][-len(root) :]
+            result.append(SharedEffects(root * mean, root[:, None] * covariance[:, -len(root) :] * root))
+        return tuple(result)
 
     @property
     def report(self) -> dict[str, str]:
@@ -148,7 +179,8 @@ class Linked:
         """A and, with the level behind it, what some pixels have of the states; the variance that cells leave."""
         of_cells = self.cells.root.half_solve(cross - self.cells.level)
         inside = prior - self.cells.level - of_cells.square().sum(0)
-        return of_cells, torch.cat([of_cells, math.sqrt(self.cells.level) * torch.ones_like(prior)[None]]), inside
+        level, nothing = math.sqrt(self.cells.level) * torch.ones_like(prior)[None], self.cells.common.shape[1]
+        return of_cells, torch.cat([of_cells, level, level.new_zeros(nothing, len(prior))]), inside
 
     def _variances(self, of_state: Float[Tensor, "d p"], inside: Float[Tensor, " p"]) -> Float[Tensor, "T p"]:
         """var f of some pixels at all times."""
@@ -168,18 +200,20 @@ def single_times(groups: Sequence[Together]) -> list[Together]:
     return sorted(every, key=lambda group: int(group.times[0]))
 
 
-def worth_trying(targets: Float[Tensor, "M T"]) -> bool:
-    """Whether enough is missing, and few enough cells are to be linked."""
+def worth_trying(targets: Float[Tensor, "M T"], members: int) -> bool:
+    """Whether enough is missing, few enough cells are to be linked, and each of the ``members`` has enough times."""
     cells, times = targets.shape
     few = times * cells**2 <= _MOST_NUMBERS
-    return few and times >= _LEAST_TIMES and float(targets.isnan().double().mean()) >= _LEAST_MISSING
+    return few and times // members >= _LEAST_TIMES and float(targets.isnan().double().mean()) >= _LEAST_MISSING
 
 
-def kept_between(days: np.ndarray, member: np.ndarray, scale: float) -> np.ndarray:
-    """``exp(−Δt/τ)`` between each time and the one before, 0 for the first of each member of an ensemble."""
+def kept_between(days: np.ndarray, member: np.ndarray, scale: float | None) -> np.ndarray:
+    """``exp(−Δt/τ)`` between each time and the one before, 0 for the first of each member of an ensemble, and for all
+    without a ``scale``.
+    """
     same = np.concatenate([[False], np.diff(member) == 0])
     lag = np.abs(np.diff(days, prepend=days[0]))
-    return np.where(same, np.exp(-lag / scale), 0.0)
+    return np.where(same, np.exp(-lag / scale), 0.0) if scale else np.zeros(len(days))
 
 
 def most_missing(targets: Float[Tensor, "M T"], member: np.ndarray) -> np.ndarray:
@@ -201,7 +235,7 @@ def learned(
         """Minus the log evidence at log τ/step and log σ²."""
         check()
         variance = math.exp(logs[1]) if learn else noise
-        chain = cells.chain(kept_between(days, member, step * math.exp(logs[0])), variance)
+        chain = cells.chain(days, member, step * math.exp(logs[0]), variance)
         return -float(filtered_chain(chain, targets).evidence.sum())
 
     start = [math.log(5.0), math.log(max(noise, _LEAST_NOISE))][: 1 + learn]
@@ -224,8 +258,8 @@ def pays(
     left_out, scores = np.zeros(known.shape, dtype=bool), list[float]()
     left_out.flat[out] = True
     less, member = targets.masked_fill(torch.as_tensor(left_out).to(targets.device), math.nan), np.zeros(len(days), int)
-    for kept, variance in ((np.zeros(len(days)), noise), (kept_between(days, member, found[0]), found[1])):
-        chain = cells.chain(kept, variance)
+    for scale, variance in ((None, noise), found):
+        chain = cells.chain(days, member, scale, variance)
         given, crps = smoothed_chain(chain, less), list[np.ndarray]()
         for time in np.flatnonzero(left_out.any(0)):
             rows, (loading, errors) = np.flatnonzero(left_out[:, time]), chain.seen(int(time))

@@ -64,11 +64,9 @@ class MovingCells(Cells):
     slopes: Slopes
     loadings: Float[Tensor, "T M d"]
 
-    def chain(self, kept: np.ndarray, variance: float) -> Chain:
-        """The chain of the states from ``kept`` (T,), the correlation of h and b with the time before, and σ²."""
-        between = torch.zeros(len(kept), self.loadings.shape[-1], dtype=torch.float64, device=self.loadings.device)
-        between[:, :-1] = torch.as_tensor(kept).to(between)[:, None]
-        return Chain(self.loadings, between, self.noise + variance * linalg.identity(len(self.root.lower), between))
+    def chain(self, days: np.ndarray, member: np.ndarray, scale: float | None, variance: float) -> Chain:
+        """The chain of the states, as `Cells.chain` has it; the slopes last as h does."""
+        return self.seen_with(self.loadings, days, member, scale, variance)
 
     def only(self, times: Int[np.ndarray, " t"]) -> "MovingCells":
         """Those of some of the times."""
@@ -128,7 +126,9 @@ def moving_cells(
         means = own.joint_data.bags.mean(slopes(own.joint_data.bags.inputs)).to(root.lower)
         loadings.append(torch.cat([root.lower, means, math.sqrt(level) * torch.ones_like(noise[:, :1])], dim=1))
         noises.append(noise + pixel_sums(_with(spec, new), own, device, check).gram.detach() if new else noise)
-    return MovingCells(root, float(level), torch.stack(noises), lasting, slopes, torch.stack(loadings)), ""
+    size, means = len(root.lower), torch.stack(loadings)
+    nothing = root.lower.new_zeros(size, 0)
+    return MovingCells(root, float(level), torch.stack(noises), nothing, size, lasting, slopes, means), ""
 
 
 def _columns(term: Term) -> set[str]:

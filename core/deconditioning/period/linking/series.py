@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
+import torch
+from torch.nn.functional import pad
 
 from deconditioning import linalg
 from deconditioning.downscaling.settings import DownscaleSettings
@@ -14,7 +16,6 @@ from deconditioning.period.correlation import days_of
 from deconditioning.period.linking.cells import (
     Cells,
     Linked,
-    kept_between,
     learned,
     most_missing,
     pays,
@@ -40,7 +41,7 @@ def linked_series(
     if wanted is False:
         return None
     targets = series.targets(range(len(series))).to(sums.gram) - spec.mean
-    if wanted is None and not worth_trying(targets):
+    if wanted is None and not worth_trying(targets, series.members):
         return None
     cells, why = _cells_of(series, spec, sums, check)
     if cells is None:
@@ -55,7 +56,7 @@ def linked_series(
     if wanted is None and not pays(part, targets[:, some], days[some], spec.noise, (scale, noise)):
         return None
     check()
-    chain = cells.chain(kept_between(days, series.member, scale), noise)
+    chain = cells.chain(days, series.member, scale, noise)
     given = smoothed_chain(chain, targets)
     if isinstance(cells, MovingCells):
         return LinkedMoving(cells, targets, given, scale, noise, chain, series)
@@ -66,17 +67,23 @@ def _cells_of(
     series: Series, spec: ModelSpec, sums: PixelSums, check: Check
 ) -> tuple[Cells | None, str]:  # fmt: skip
     """What links the cells; None and the reason if nothing does."""
-    if series.stations is not None:
-        return None, "stations share an offset between times"
     if spec.model.has_unknown_part:
         return None, f"the model '{spec.model.name}' has errors of its own in space"
     if (np.diff(days_of(series.dates))[np.diff(series.member) == 0] <= 0).any():
         return None, "they are not in order"
     if series.varying is not None:
         return moving_cells(series, spec, sums.gram.device, check)
-    weights, noise = weights_and_noise(replace(spec, noise=0.0), series.problem.joint_data, columns_of(series.problem))
+    data, columns = series.problem.joint_data, columns_of(series.problem)
+    common = sums.gram.new_zeros(len(data.targets), 0)
+    if data.points is not None:
+        points = data.points
+        data = replace(data, points=replace(points, prior=torch.zeros_like(points.prior)))
+        before = len(data.targets) - len(points.variance)
+        common = pad(points.effects * points.prior.sqrt(), (0, 0, before, 0)).to(sums.gram)
+    weights, noise = weights_and_noise(replace(spec, noise=0.0), data, columns)
     if not linalg.is_identity(weights):
         return None, "cells are matched through mediators"
     constant = float(sum(t.scale for t in spec.kernel.terms if all(f.family == "constant" for f in t.factors)))
-    gram = sums.gram.detach() - constant
-    return Cells(linalg.cholesky(gram, "covariance of the cells"), constant, noise.to(gram)), ""
+    gram, count = sums.gram.detach() - constant, len(series.problem.data.targets)
+    root = linalg.cholesky(gram, "covariance of the cells")
+    return Cells(root, constant, noise.to(gram), common, count), ""
