@@ -29,10 +29,10 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
         )
         lead(
             "Simulated subjects, each with many measurements x, such as a day of activity counts, and one outcome, "
-            "such as age. How much does a measurement at x add to the outcome? The estimate, a Gaussian process, is "
-            "the solid line with the band. "
-            f"{_in_band(result)} Its posterior risk, the mean squared distance of posterior draws from the true curve, "
-            f"is **{risks['gpdr']:.4f}**, {verb}."
+            "such as age: the mean of an unknown function f over the subject's measurements, plus noise. The estimate "
+            f"of f, a Gaussian process, is the solid line with the band. {_where(result)} {_in_band(result)} Its "
+            "posterior risk, the mean squared distance of posterior draws from the true curve, is "
+            f"**{risks['gpdr']:.4f}**, {verb}."
         )
         return
     best = max(r2, key=r2.__getitem__)
@@ -40,6 +40,17 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
     lead(
         f"For held-out subjects, the Gaussian process explains **{100 * r2['gpdr']:.1f} %** of the variance of "
         f"{plain(chosen.prepared.subjects.outcome_name)}, {also}. {chosen.words}"
+    )
+
+
+def _where(result: Comparison) -> str:
+    """Which measurements go with the highest and the lowest outcomes, by the estimate."""
+    mean, at = result.curves["gpdr"].mean, result.at
+    high, low = int(np.argmax(mean)), int(np.argmin(mean))
+    ends = [f"x = {number(round(float(at[i]), 2), 2)} (f = {number(round(float(mean[i]), 2), 2)})" for i in (high, low)]
+    verb = "lower" if mean[low] < 0 else "raise"
+    return f"Measurements near {ends[0]} raise the outcome most, those near {ends[1]} {verb} it " + (
+        "most." if mean[low] < 0 else "least."
     )
 
 
@@ -70,10 +81,11 @@ def others(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) -> 
         if ceiling < _FORETOLD:
             single += " Use the regression to learn the curve, not to predict single subjects."
         compared = (
-            f"- **Other methods**: the risk of density estimation is {risks['kde']:.4f}. Bayesian "
-            "distribution regression (BDR) represents the curve by kernels at a few values of x, the landmarks: its "
-            f"risk is {risks['bdr10']:.4f} with 10, {risks['bdr50']:.4f} with 50, and {risks['shrunk']:.4f} with 50 "
-            "and the Gaussian process's prior."
+            "- **Other methods**: density estimation replaces each subject's measurements by a smooth density before "
+            f"the regression; its risk is {risks['kde']:.4f}. Bayesian linear regression (BLR) represents f by kernels "
+            "at a few values of x, the landmarks. Bayesian distribution regression (BDR) also allows for the "
+            f"uncertainty of subjects with few measurements: its risk is {risks['bdr10']:.4f} with 10 landmarks, "
+            f"{risks['bdr50']:.4f} with 50, and {risks['shrunk']:.4f} with 50 and the Gaussian process's prior."
         )
         st.markdown(f"{single}\n{_average_alone(scores)}\n{compared}")
 

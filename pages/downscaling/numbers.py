@@ -27,7 +27,7 @@ from deconditioning.metrics.field_scores import score_field
 from deconditioning.metrics.intervals import calibration_sentence, pit_sentence
 from deconditioning.metrics.points import Predicted
 from deconditioning.metrics.predictive import Predictive
-from deconditioning.metrics.stored_step import stored_step
+from deconditioning.metrics.stored_step import step_sentence
 from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import number, signed
 from pages.downscaling.descriptions import sources_in_words
@@ -57,14 +57,7 @@ def interpolations(key: str, _problem: DownscalingProblem) -> dict[str, np.ndarr
 @st.cache_resource(show_spinner=False, max_entries=6)
 def rounding(key: str, _problem: DownscalingProblem) -> str:
     """That the truth is stored in steps, and what this alone contributes to the error; empty where it is not."""
-    step = None if _problem.truth is None else stored_step(_problem.truth)
-    if step is None:
-        return ""
-    units = plain(_problem.units)
-    return (
-        f"The file stores the truth in steps of {number(step)} {units}. This causes stripes on the map of the error, "
-        f"and by itself an RMSE of {number(step / 12**0.5, 2)} {units}."
-    )
+    return step_sentence(_problem.truth, plain(_problem.units))
 
 
 @st.cache_resource(show_spinner=False, max_entries=6)

@@ -158,16 +158,17 @@ def show_local_scale(problem: DownscalingProblem, view: View) -> None:
         low, high = (float(f"{value:.2g}") for value in np.nanquantile(view.scale, (0.01, 0.99)))
         far = max(1 - low, high - 1, 0.01)
         limits = MapScale("local scale κ", "", "diverging", 1 - far, 1 + far)
+        only = ", so that it only widens here," if low >= 1 else ""
         left, right = st.columns([2, 3])
         with left:
             panel = Panel("local-scale", "Factor on the sd", view.scale, problem.grid, limits)
             plotly_live(field_map(panel, height=340, dark=is_dark()), "map-local-scale", later=True)
         right.markdown(
             "Where the other cells predict a cell badly, the sd was too small; where they predict it well, the sd was "
-            f"too large. κ corrects this. It ranges from {number(low, 2)} to {number(high, 2)} and varies smoothly in "
-            "space and with the roughness of the covariates. The mean does not change. The coarse cells determine κ "
-            "between cells; inside the cells it assumes that the field is equally rough below the cell size. Only a "
-            "fine truth can show that the intervals are right."
+            f"too large. κ corrects this. It ranges from {number(low, 2)} to {number(high, 2)}{only} and varies "
+            "smoothly in space and with the roughness of the covariates. The mean does not change. The coarse cells "
+            "determine κ between cells; inside the cells it assumes that the field is equally rough below the cell "
+            "size. Only a fine truth can show that the intervals are right."
         )
 
 

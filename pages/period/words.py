@@ -45,7 +45,7 @@ def _of_mixture(words: str) -> str:
     """A mixture in words, behind the name of its part if it has one."""
     name, colon, mixture = words.rpartition(": ")
     share, more = mixture.split(" archive", 1)
-    archive, more = 100 * float(share), more.replace("tapered over", "fading out over")
+    archive, more = 100 * float(share), more.replace("tapered over", "fading out between cells over")
     rest = f"{',' if more else ''} and {number(100 - archive)} % from the kernel" if archive < 100 else ""
     return f"{name}{colon}{number(archive)} % from the archive{more}{rest}"
 
@@ -78,7 +78,7 @@ def _how_good(shown: Shown) -> str:
 _IN_FULL = {
     CONSERVING: "bilinear interpolation that keeps the cell means",
     DELTA: "the archive's climatology plus the coarse anomaly, BCSD",
-    RIDGE: "ridge regression on all cells beside the climatology",
+    RIDGE: "climatology plus ridge regression on all cells",
     QUANTILES: "quantile mapping of each pixel",
     ANALOGS: "similar times of the archive, analogs",
     EOFS: "regression of the leading patterns, EOFs",

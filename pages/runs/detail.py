@@ -136,7 +136,7 @@ def _parted(parameters: Mapping[str, Sequence[float | None]], names: Sequence[st
     """Why the curves begin anew: which fits have hyperparameters of their own, and that a best value is one fit's."""
     _, fits = hyperparameters_of_fits(parameters)
     own = [[name for name in fit if any(name not in other for other in fits)] for fit in fits]
-    more = [f"{name} also has {plain(', '.join(of))}" for name, of in zip(names, own, strict=False) if of]
+    more = [f"only {name} has {plain(' and '.join(of))}" for name, of in zip(names, own, strict=False) if of]
     models = "Several models are learned in turn" if more else "Another fit begins at each dotted line"
     return (
         f"{'; '.join([models, *more])}. *Best so far* is the best of its own fit: values of different models are not "

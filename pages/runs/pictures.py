@@ -14,6 +14,7 @@ from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
 from deconditioning.metrics.intervals import LEVELS, Trust, width_verdict
 from deconditioning.metrics.significance import pairwise_wilcoxon
+from deconditioning.metrics.stored_step import step_sentence
 from deconditioning.wording import number, rounded
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import plain, sentence_of
@@ -53,6 +54,8 @@ def maps(engine: Visitor, runs: Sequence[Run]) -> None:
             for run, saved in result
         ]
     _in_rows(panels, _A_ROW if len(result) == 1 else _MEANS_A_ROW)
+    if len(result) == 1 and (stripes := step_sentence(result[0][1].truth, result[0][1].units)):
+        st.caption(plain(stripes))
 
 
 def _in_rows(panels: Sequence[tuple[str, Panel]], in_row: int) -> None:

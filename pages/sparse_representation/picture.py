@@ -52,7 +52,7 @@ def _at_values(
     if places == "learned" and not learned:
         st.info("Nothing has been learned for this problem yet: press Learn, or choose other points.")
     if places == "learned" and learned:
-        chosen = learned.get("learned") or next(iter(learned.values()))
+        chosen = learned.get("learned_points") or next(iter(learned.values()))
         at = np.array(chosen.locations)[:, 0]
     else:
         at = places_of(toy, count, "random" if places == "learned" else places)
@@ -171,9 +171,12 @@ def _represented(toy: Toy, count: int, learned: dict[str, SparseRepresentation])
     count = len(represented.locations)
     other = ("random" if stand != "random" else "learned") if learned else "even"
     compared = _at_values(toy, count, other, values, learned)
+    stay = ""
+    if stand == "learned" and "learned_points" in learned:
+        stay = " They were learned with the true hyperparameters and stay where they are when the sliders move."
     st.markdown(
         f"Log evidence of these {count} {stand} points: **{signed(represented.evidence, 1)}**; of {other} points with "
-        f"the same kernel {signed(compared.evidence, 1)}. Higher is better."
+        f"the same kernel {signed(compared.evidence, 1)}. Higher is better.{stay}"
     )
     return represented
 

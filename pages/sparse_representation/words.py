@@ -24,8 +24,8 @@ def equation(toy: Toy, count: int, represented: Represented) -> None:
     assert represented.spec is not None
     explain(
         "The points replace both x and y: the model takes each observation for a linear combination of the values of "
-        "f at the points, plus noise. The positions maximise the evidence. However many data there are, the matrices "
-        "that are inverted have one row for each point.",
+        "f at the points, plus noise. Learned positions maximise the evidence. However many data there are, the "
+        "matrices that are inverted have one row for each point.",
         rf"""
 $$A = (L + \sigma^2 I)^{{-1}}\ell(\mathbf u, \tilde{{\mathbf y}}),\qquad
 \tilde z \sim N(0, A^\top K A + \sigma^2 I),\qquad \alpha = (A A^\top K + \sigma^2 I)^{{-1}} A \tilde z$$

@@ -136,7 +136,7 @@ def table(stations: Stations, value: str = "t [K]", **more: np.ndarray) -> bytes
     return "\n".join([",".join(columns | more), *(",".join(f"{each:.6f}" for each in row) for row in rows)]).encode()
 
 
-def squares(side: float = 0.9, west: float = 4.975, south: float = 44.975) -> bytes:
+def squares(side: float = 0.9, west: float = -40.025, south: float = 44.975) -> bytes:
     """4 × 4 regions as GeoJSON, with the value ``t`` and its error."""
     features = []
     for number in range(16):
@@ -318,12 +318,12 @@ def read_outlined(data: bytes) -> Outlines:
 HOSTILE = {
     "words.geojson": (b'{"type": "Feature"', "words.geojson is not GeoJSON with features"),
     "deep.geojson": (b"[" * 200_000, "deep.geojson is not GeoJSON with features"),
-    "points.json": (b'{"type":"Feature","properties":{"t":1},"geometry":{"type":"Point","coordinates":[6,46]}}',
+    "points.json": (b'{"type":"Feature","properties":{"t":1},"geometry":{"type":"Point","coordinates":[-39,46]}}',
                     "give polygons"),
     "fake.gpkg": (b"SQLite format 3\0" + bytes(range(256)) * 8, "fake.gpkg"),
     "nowhere.csv": (b"lon,value\n6,1\n7,2\n", "nowhere.csv has no column of latitude"),
     "words.csv": (b"place,value\nA,low\nB,high\n", "words.csv has no column of latitude"),
-    "bare.csv": (b"lat,lon\n46,6\n", "no column of measured numbers"),
+    "bare.csv": (b"lat,lon\n46,-39\n", "no column of measured numbers"),
 }  # fmt: skip
 
 
@@ -349,7 +349,7 @@ def test_a_file_that_cannot_join_is_refused_and_changes_nothing(open_page) -> No
     assert not page.exception and "None of the 2 stations of mars.csv lies on a pixel" in page.error[0].value
     assert any("lab-refused" in each.proto.body and "mars.csv" in each.proto.body for each in page.get("html"))
     assert page.session_state["_choice"].source.stations == "stations/seen"
-    rain = b"lat,lon,value [mm]\n46,6,288\n46.5,6.5,289\n"
+    rain = b"lat,lon,value [mm]\n46,-39,288\n46.5,-38.5,289\n"
     offered(page, ("rain.csv", rain)).button(key="lab-own-beside").click().run()
     assert "mm" in page.error[0].value and not page.exception
 
@@ -403,9 +403,9 @@ def test_the_example_of_districts_opens_with_their_means(open_page) -> None:
     for (x, y), name in zip(centres, called[::7, ::7].ravel(), strict=True):
         holders = np.flatnonzero(shapely.contains_xy(outlines.geometry, x, y))
         assert [outlines.attributes["name"][each] for each in holders] == [name] * len(holders)
-    page.session_state["_cell"] = (6.0, 46.0)
-    (here,) = np.flatnonzero(shapely.contains_xy(outlines.geometry, 6.0, 46.0))
-    assert f"**{outlines.attributes['name'][here]}** (46.00° N, 6.00° E" in words(page.run())
+    page.session_state["_cell"] = (-39.0, 46.0)
+    (here,) = np.flatnonzero(shapely.contains_xy(outlines.geometry, -39.0, 46.0))
+    assert f"**{outlines.attributes['name'][here]}** (46.00° N, 39.00° W" in words(page.run())
     grid, truth = fields.grid, fields.values("t", {})
     x, y = (rng.uniform(edges[0], edges[-1], 100_000) for edges in (grid.x_edges, grid.y_edges))
     value = truth[np.searchsorted(grid.y_edges, y) - 1, np.searchsorted(grid.x_edges, x) - 1]

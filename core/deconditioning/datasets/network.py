@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Pixels each way, pixels of a cell each way, stations that are seen and scored.
 SIZE, BLOCK, SEEN, SCORED = 72, 18, 50, 300
+#: Corner of the invented landscape (degrees): in the Atlantic, where maps have neither coasts nor cities.
+SOUTH, WEST = 45, -40
 #: K per metre of height; sd and range (pixels) of the rough rest; sds of a station's error and of its own difference.
 LAPSE, ROUGH, RANGE, ERROR, OWN = -0.0065, 1.5, 24.0, 0.1, 0.15
 #: By how much (K) all stations of the bundled example differ from the cells.
@@ -39,6 +41,11 @@ class Network:
     scored: "Stations"
 
 
+#: Names of the two sources, and by what each differs from the cells (K).
+STATIONS, SWATH = "the synthetic network", "a synthetic satellite swath"
+TRUE_OFFSETS = {STATIONS: OFFSET, SWATH: SWATH_OFFSET}
+
+
 @lru_cache(maxsize=4)
 def network(seed: int = 0, offset: float = OFFSET) -> Network:
     """One draw; ``offset`` (K) is what all stations differ by from the cells."""
@@ -50,8 +57,8 @@ def network(seed: int = 0, offset: float = OFFSET) -> Network:
     rng = np.random.default_rng(seed)
     height = 300 + 250 * _rough(rng, 10.0, 2.0)
     truth = 288 + LAPSE * height + ROUGH * _rough(rng, RANGE, 1.0)
-    lines = {"lat": ("lat", 45 + 0.05 * np.arange(SIZE), {"units": "degrees_north"}),
-             "lon": ("lon", 5 + 0.05 * np.arange(SIZE), {"units": "degrees_east"})}  # fmt: skip
+    lines = {"lat": ("lat", SOUTH + 0.05 * np.arange(SIZE), {"units": "degrees_north"}),
+             "lon": ("lon", WEST + 0.05 * np.arange(SIZE), {"units": "degrees_east"})}  # fmt: skip
     temperature = {"units": "K", "long_name": "synthetic air temperature"}
     data = {"t": (("lat", "lon"), truth, temperature), "altitude": (("lat", "lon"), height, {"units": "m"})}
     dataset, source = xr.Dataset(data, lines), "synthetic temperature and altitude"
@@ -60,7 +67,7 @@ def network(seed: int = 0, offset: float = OFFSET) -> Network:
     value = truth.flat[pixel] + offset + np.hypot(ERROR, OWN) * rng.standard_normal(len(pixel))
     every = Stations(
         fields.grid.latitude.flat[pixel], fields.grid.longitude.flat[pixel], value, np.full(len(pixel), ERROR),
-        units="K", source="the synthetic network",
+        units="K", source=STATIONS,
     )  # fmt: skip
     return Network(fields, every.of(np.arange(SEEN)), every.of(np.arange(SEEN, len(pixel))))
 
@@ -75,8 +82,8 @@ def swath(seed: int = 0, offset: float = SWATH_OFFSET) -> "Stations":
     rows, across = SOUNDINGS
     along, side = np.meshgrid(np.linspace(0.04, 0.96, rows), np.linspace(-1, 1, across), indexing="ij")
     extent = 0.05 * (SIZE - 1)
-    latitude = 45 + extent * (along + 0.05 * side).clip(0, 1).ravel()
-    longitude = 5 + extent * (0.35 + 0.25 * along + 0.25 * side).ravel()
+    latitude = SOUTH + extent * (along + 0.05 * side).clip(0, 1).ravel()
+    longitude = WEST + extent * (0.35 + 0.25 * along + 0.25 * side).ravel()
     widths = WIDTHS[0] + (WIDTHS[1] - WIDTHS[0]) * np.abs(side).ravel()
     footprint = GaussianFootprint(widths, np.full(widths.size, WIDTHS[0]), np.full(widths.size, 100.0))
     grid = fields.grid
@@ -85,7 +92,7 @@ def swath(seed: int = 0, offset: float = SWATH_OFFSET) -> "Stations":
     sums, mass = (np.bincount(pairs.measurement, pairs.mass * each, widths.size) for each in (truth[pairs.pixel], 1.0))
     value = sums / mass + offset + SWATH_ERROR * rng.standard_normal(widths.size)
     return Stations(
-        latitude, longitude, value, np.full(widths.size, SWATH_ERROR), units="K", source="a synthetic satellite swath",
+        latitude, longitude, value, np.full(widths.size, SWATH_ERROR), units="K", source=SWATH,
         footprint=footprint,
     )  # fmt: skip
 

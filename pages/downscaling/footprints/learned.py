@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from deconditioning.datasets.network import TRUE_OFFSETS
 from deconditioning.downscaling.further_sources.report import left_out_values, source_report
 from deconditioning.downscaling.prediction import matched_data, predict
 from deconditioning.downscaling.warping.physical_map import physical_map
@@ -58,6 +59,16 @@ def show(
         _targets(problem, spec, view, report["targets"], alone=not others)
     if "scored" in report:
         station_scores(spec.model.name, report["scored"], problem.units, offset)
+        if offset is not None and (known := _true_offset(problem)) is not None:
+            st.caption(
+                f"The synthetic stations were made with an offset of {number(known, 2)} {plain(problem.units)}; the "
+                f"model has learned {number(offset, 2)}. The difference is part of the bias of every row."
+            )
+
+
+def _true_offset(problem: DownscalingProblem) -> float | None:
+    """By what the stations differ from the cells, where they are synthetic."""
+    return None if problem.stations is None else TRUE_OFFSETS.get(problem.stations.measured.source)
 
 
 def _from_the_cells(key: str, problem: DownscalingProblem, spec: ModelSpec) -> dict[str, np.ndarray]:
@@ -140,27 +151,29 @@ def _mark(source: SourceTargets, name: str) -> tuple[str, str]:
 def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:
     """Every source in a row: its values, offset, noise, and the share of the map's certainty that it explains."""
     units, every, cells_alone = problem.units or "1", list(report["sources"]), report["explained"]["cells"]
+    true = [TRUE_OFFSETS.get(each["name"]) for each in every]
     if "targets" in report:
         every.append({**report["targets"], "name": "stations", "kind": "stations",
                       "explained": report["explained"]["stations"]})  # fmt: skip
+        true.append(_true_offset(problem))
     rows: list[dict[str, Any]] = [
         {
             "Source": each["name"],
             "Kind": each["kind"],
             "Values": each["count"],
             f"Offset from the cells ({units})": f"{plus_minus(each['offset'], each['offset_sd'])}",
+            **({} if known is None else {f"True offset ({units})": number(known, 2)}),
             f"sd τ ({units})": number(each["representativeness"], 2),
             "Variance removed (%)": number(100 * each["explained"] / max(1 - cells_alone, 1e-12), 2),
             f"RMSE, left out ({units})": number(each["left_out"]["rmse"], 3) if "left_out" in each else None,
         }
-        for each in every
+        for each, known in zip(every, true, strict=True)
     ]  # fmt: skip
     show_table(rows)
     st.caption(
-        "Variance removed: the share of the variance left by the cells that the first source removes, then the further "
-        "share of the next. τ is the sd by "
-        "which a value differs from its pixel or from the mean over its footprint. Left out: each value predicted from "
-        "all other targets." + _near_the_middle(problem)
+        "Variance removed: shares of the variance that the cells leave, of each source given those above it. τ is the "
+        "sd by which a value differs from its pixel or from the mean over its footprint. Left out: each value "
+        "predicted from all other targets." + _near_the_middle(problem)
     )
 
 

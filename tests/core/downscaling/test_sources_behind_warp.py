@@ -190,7 +190,7 @@ def log_normal(factor: float, targets: bool, seed: int = 0) -> DownscalingResult
     about = {"units": "mm", "standard_name": "precipitation_amount"}
     data = {"pr": (dims, 3 * np.exp(0.8 * (t - t.mean()) / t.std()), about), "altitude": (dims, height, {"units": "m"})}
     lines = {name: (name, first + 0.05 * np.arange(SIZE), {"units": f"degrees_{way}"})
-             for name, first, way in (("lat", 45, "north"), ("lon", 5, "east"))}  # fmt: skip
+             for name, first, way in (("lat", 45, "north"), ("lon", -40, "east"))}  # fmt: skip
     fields = fields_from_dataset(xr.Dataset(data, lines), source="synthetic rain")
     found = make_problem(fields, DownscalingSpec("pr", ("altitude",), block=(18, 18), withhold=0.0))
     every = gauges(found, 340, factor)
