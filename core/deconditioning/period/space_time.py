@@ -53,7 +53,7 @@ class Chain:
     row is not used), ``noise`` cov(e_t) (M, M). Each has times in front, (T, …), where it changes with them.
     """
 
-    loading: Float[Tensor, "*t M d"]
+    loading: Float[Tensor, "*b M d"]
     kept: Float[Tensor, "T d"]
     noise: Float[Tensor, "*t M M"]
 
