@@ -201,7 +201,9 @@ def single_times(groups: Sequence[Together]) -> list[Together]:
 
 
 def worth_trying(targets: Float[Tensor, "M T"], members: int, *, noisy: bool = False) -> bool:
-    """Whether enough is missing or cells are ``noisy``, few enough cells are to be linked, and each of the ``members`` has enough times."""
+    """Whether enough is missing or cells are ``noisy``, few enough cells are to be linked, and each of the ``members``
+    has enough times.
+    """
     cells, times = targets.shape
     few = times * cells**2 <= _MOST_NUMBERS
     missing = float(targets.isnan().double().mean()) >= _LEAST_MISSING
