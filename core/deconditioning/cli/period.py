@@ -251,7 +251,7 @@ def _save(options: argparse.Namespace, delivery: Any, result: "PeriodResult", en
 def _check_ensemble(options: argparse.Namespace, ensemble: "Ensemble", in_stretches: bool) -> None:
     """Say that all members are downscaled; ``InputError`` for what is not there for several."""
     one = f"leave it out, or choose one member with `--select {ensemble.dim}=…`"
-    for name in ("upper", "draws", "exceedance", "other_method"):
+    for name in ("upper", "draws", "exceedance"):
         if getattr(options, name):
             what = f"`--{name.replace('_', '-')}`"
             raise InputError(f"{what} cannot be used with the {len(ensemble)} members of `{ensemble.dim}`: {one}.")
@@ -292,7 +292,7 @@ def _in_stretches(
         single=delivery.single, attributes=dict(delivery.attributes),
         request={"arguments": options.times, "labels": [series.labels[0], series.labels[-1]], "model": settings,
                "archive": options.archive, "period": options.period, "predictors": options.predictors,
-               **({"link_times": options.link_times} if options.link_times else {}),
+               **{name: value for name in ("link_times", "error") if (value := getattr(options, name))},
                **file_arguments(options)},
         say=(lambda text: None) if options.quiet else say,
     )  # fmt: skip

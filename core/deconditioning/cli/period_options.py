@@ -12,12 +12,11 @@ if TYPE_CHECKING:
 
 #: Options of one time that have no meaning for several.
 _OF_ONE_TIME = (
-    "polygons",
+    "region_time",
     "also",
     "hide_values",
     "score_stations",
     "station_time",
-    "error",
     "seeds",
     "html",
     "pptx",

@@ -52,7 +52,8 @@ def add_data_options(group: Any) -> None:
     )
     group.add_argument(
         "--error", metavar="NAME",
-        help="field of the coarse file, or attribute of the regions, with the standard deviation of each value's error",
+        help="field of the coarse file, or attribute of the regions, with the standard deviation of each value's "
+            "error, or a number, which is that of all",
     )  # fmt: skip
     group.add_argument("--reweigh", action="store_true", help=_CELLS.reweigh.about)
     _add_cell_options(group)

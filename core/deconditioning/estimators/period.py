@@ -49,9 +49,9 @@ def of_times(
     request = _at_times(request, _words(times), archive)
     ensemble = read_ensemble(request.source, request.spec, request.fields.__getitem__, _words(times))
     if ensemble is not None:
-        _check_members(ensemble.dim, {"draws": draws, "upper": upper, "other_method": other_method})
+        _check_members(ensemble.dim, {"draws": draws, "upper": upper})
         return _of_members(
-            request, ensemble, settings, archive, _words(times), _words(period or ()), _words(predictors)
+            request, ensemble, settings, archive, _words(times), _words(period or ()), _words(predictors), other_method
         )
     series = read_series(request.source, request.spec, request.fields.__getitem__, _words(times))
     if archive is None:
@@ -97,14 +97,14 @@ def _check_members(dim: str, given: Mapping[str, Any]) -> None:
 
 def _of_members(
     request: Request, ensemble: Ensemble, settings: DownscaleSettings, archive: Gridded | None, times: Sequence[str],
-    period: Sequence[str], names: Sequence[str],
+    period: Sequence[str], names: Sequence[str], other_method: str,
 ) -> "xr.Dataset":  # fmt: skip
-    """The dataset of all members of an ensemble, with the predictors ``names``."""
+    """The dataset of all members of an ensemble, with the predictors ``names``, or by another method."""
     training = None
     if archive is not None:
         others = predictors_of_members(request.source, request.spec, request.fields.__getitem__, times, names, ensemble)
         training = read_training(ensemble.pooled, fields_of(archive, "archive"), period, others)
-    result = downscale_ensemble(ensemble, settings, training=training)
+    result = downscale_ensemble(ensemble, settings, training=training, other_method=other_method)
     for sentence in result.pooled.warnings:
         warnings.warn(sentence, UserWarning, stacklevel=4)
     return ensemble_dataset(ensemble, result.members)

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from deconditioning import linalg
-from deconditioning.models.learning.repeats import gap_patterns
+from deconditioning.models.learning.repeats import errors_at, gap_patterns
 
 
 @dataclass(frozen=True)
@@ -28,18 +28,20 @@ class SharedEffects:
 
 def shared_effects(
     covariance: Float[Tensor, "M M"], residual: Float[Tensor, "M t"], common: Float[Tensor, "M q"],
-    prior: Float[Tensor, " q"], member: Int[Tensor, " t"] | None = None,
+    prior: Float[Tensor, " q"], member: Int[Tensor, " t"] | None = None, errors: Float[Tensor, "M t"] | None = None,
 ) -> tuple[SharedEffects, ...]:  # fmt: skip
-    """The posterior of b from the targets of all times, NaN where missing; ``common`` is H, 0 for cells.
+    """The posterior of b from the targets of all times, NaN where missing; ``common`` is H, 0 for cells, ``errors`` are
+    the variances of the targets' own errors.
 
     Each member of an ensemble, the times of which ``member`` says, has its own b: the same stations stand beside all.
     """
     member = torch.zeros(residual.shape[1], dtype=torch.long, device=residual.device) if member is None else member
     count = int(member.max()) + 1
     precision, linear = torch.diag(1 / prior).repeat(count, 1, 1), prior.new_zeros(count, len(prior))
-    for rows, times in gap_patterns(residual):
+    for rows, times in gap_patterns(residual, errors):
         if bool(common[rows].any()):
-            factor = linalg.cholesky(covariance[rows][:, rows], "covariance of the targets")
+            noisy = covariance[rows][:, rows] + errors_at(errors, rows, times)
+            factor = linalg.cholesky(noisy, "covariance of the targets")
             solved, of = factor.solve(common[rows]), member[times]
             precision += torch.bincount(of, minlength=count)[:, None, None] * (common[rows].T @ solved)
             linear.index_add_(0, of, residual[rows][:, times].T @ solved)

@@ -22,6 +22,7 @@ from deconditioning.fields.footprints.stations import standardised_again
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.scaling import Scale
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.period.archive.peers.alone import EndingAtZero, downscale_by_method
 from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import Training
@@ -81,6 +82,8 @@ def read_ensemble(
     Raises ``InputError`` as `read_series` does, for members that differ in their times or cells, and for covariates
     that change with time.
     """
+    if source.regions:
+        return None
     fields = opener(source.coarse or source.fields)
     dim = member_dimension(fields, spec)
     if dim is None:
@@ -149,18 +152,22 @@ def _pooled(spec: DownscalingSpec, dim: str, series: Sequence[Series]) -> Series
         first, problem=problem, labels=first.labels * len(series), dates=first.dates * len(series), coarse=coarse,
         level=level, fine=(lambda time: fines[time // times](time % times)) if fines else None, file=file,
         notes=tuple(dict.fromkeys(note for each in series for note in each.notes)), members=len(series),
-        stations=stations,
+        stations=stations, errors=None if first.errors is None else np.concatenate([each.errors for each in series]),
         selected={name: label for name, label in first.selected.items() if name != dim},
     )  # fmt: skip
 
 
 def downscale_ensemble(
     ensemble: Ensemble, settings: DownscaleSettings | dict[str, Any], context: Any = None,
-    training: Training | None = None,
+    training: Training | None = None, other_method: str = "",
 ) -> EnsembleResult:  # fmt: skip
-    """Predict every member, from cells alone or with the ``training`` period of an archive; errors are as there."""
+    """Predict every member, from cells alone or with the ``training`` period of an archive, where the method that
+    ``other_method`` calls may take the place of the Gaussian process (`downscale_by_method`); errors are as there.
+    """
     if training is None:
         result = downscale_series(ensemble.pooled, settings, context)
+    elif other_method:
+        result = downscale_by_method(ensemble.pooled, training, other_method, settings, context)
     else:
         result = downscale_with_archive(ensemble.pooled, training, settings, context)
     return EnsembleResult(members_of(result), result)
@@ -190,7 +197,7 @@ def further_member(ensemble: Ensemble, result: EnsembleResult) -> PeriodResult:
     series = replace(
         first, coarse=np.mean([each.coarse for each in ensemble.series], axis=0), fine=None,
         level=np.mean([each.level for each in ensemble.series], axis=0), notes=ensemble.pooled.notes,
-        selected=ensemble.pooled.selected,
+        selected=ensemble.pooled.selected, errors=None,
     )  # fmt: skip
     return replace(
         result.pooled, series=series, means=means.mean(0), spreads=np.sqrt(within + means.var(0, ddof=1)),
@@ -208,6 +215,8 @@ def _at(result: PeriodResult, times: np.ndarray) -> PeriodResult:
     elif isinstance(behind, WarpedCells):
         assert isinstance(behind.latent, PeriodResult)
         behind = behind.only(_at(behind.latent, times), times)
+    elif isinstance(behind, EndingAtZero):
+        behind = behind.only(times)
     return replace(
         result, series=replace(result.series.only(times), members=1), means=result.means[times],
         spread_of=result.spread_of[times], amplitude=result.amplitude[times], evidence=result.evidence[times],

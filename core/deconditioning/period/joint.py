@@ -102,13 +102,13 @@ def residuals_of_kernel(
     return Residuals(draw, correlation, of_archive=False)
 
 
-def share_of_noise(sums: PixelSums, given: Conditioning, noise: float, cells: int) -> float:
-    """What the noise σ² of the first ``cells`` targets has of a pixel's posterior variance, ``σ² |S⁻¹Wᵀc|² / var f``,
-    on average.
+def share_of_noise(sums: PixelSums, given: Conditioning, noise: Float[Tensor, " M"]) -> float:
+    """What the ``noise`` σ² of each of the first M targets has of a pixel's posterior variance,
+    ``Σ_j σ_j² (S⁻¹Wᵀc)_j² / var f``, on average.
     """
     total = 0.0
     for _, cross, prior_variance in sums.tiles():
-        gain = given.factor.solve(given.weights.T @ cross)[:cells]
+        gain = given.factor.solve(given.weights.T @ cross)[: len(noise)]
         variance = given.variance(cross, prior_variance).clamp_min(1e-24)
-        total += float((noise * gain.square().sum(0) / variance).clamp_max(1).sum())
+        total += float((noise @ gain.square() / variance).clamp_max(1).sum())
     return total / sums.pixels

@@ -71,7 +71,7 @@ def learn_pooled(series: Series, settings: DownscaleSettings, context: Any) -> P
             "regression_kriging, bag_gp, shrinkage_cmp or cmp."
         )
     repeats = [
-        repeats_of(block.problem, start, block.targets, settings, context.check)
+        repeats_of(block.problem, start, block.targets, settings, context.check, block.errors)
         for block in series.blocks(spread_times(series))
     ]
     first = repeats[0]
@@ -91,15 +91,16 @@ def learn_pooled(series: Series, settings: DownscaleSettings, context: Any) -> P
 
 
 def repeats_of(
-    problem: DownscalingProblem, start: ModelSpec, targets: torch.Tensor, settings: DownscaleSettings, check: Any
-) -> Repeats:
+    problem: DownscalingProblem, start: ModelSpec, targets: torch.Tensor, settings: DownscaleSettings, check: Any,
+    errors: torch.Tensor | None = None,
+) -> Repeats:  # fmt: skip
     """The data that learning looks at, as `downscaling.learning` takes them for one time."""
     device = choose(settings.device)
     data = problem.joint_data
     small = thinned(data, settings.points, settings.seed).to(device)
     gram = learning_gram(problem, start, small, data, check)[0] if settings.every_pixel else None
     gram = gram or bag_gram_of(start, small, columns_of(problem).place, check, over_many)
-    return Repeats(small, targets.to(device), gram)
+    return Repeats(small, targets.to(device), gram, None if errors is None else errors.to(device))
 
 
 def _left_out(spec: ModelSpec, series: Series, repeats: list[Repeats]) -> float:
@@ -111,7 +112,7 @@ def _left_out(spec: ModelSpec, series: Series, repeats: list[Repeats]) -> float:
         with torch.no_grad():
             gram = each.bag_gram(spec.kernel.build(series.problem.columns).to(each.targets.device))
             problem = replace(series.problem, data=each.data, sources=())
-            for group in condition_times(spec, problem, each.targets, gram, member):
+            for group in condition_times(spec, problem, each.targets, gram, member, each.errors):
                 error, _ = group.left_out
                 total, count = total + float(error.square().sum()), count + error.numel()
     return math.sqrt(total / count)

@@ -32,7 +32,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.tiles import diagonal
 from deconditioning.models.conditioning import Conditioning, condition
 from deconditioning.models.indirect_gp import weights_and_noise
-from deconditioning.models.learning.repeats import gap_patterns, log_densities
+from deconditioning.models.learning.repeats import errors_at, gap_patterns, log_densities
 from deconditioning.models.local_scale import MOST, Near, ScalePrior, scale_of_squares
 from deconditioning.models.posterior_moments import tile_points
 from deconditioning.models.spec import ModelSpec
@@ -154,15 +154,17 @@ def some_times(groups: Sequence[Together], times: Int[np.ndarray, " k"]) -> list
 
 def condition_times(
     spec: ModelSpec, problem: DownscalingProblem, targets: Float[Tensor, "M t"], gram: Float[Tensor, "n n"],
-    member: Int[np.ndarray, " t"],
+    member: Int[np.ndarray, " t"], errors: Float[Tensor, "M t"] | None = None,
 ) -> list[Together]:  # fmt: skip
     """Condition f of every time on its targets, NaN where missing; times without any are in none of the results.
+
+    ``errors`` are the variances of the targets' own errors: times at which they differ have a factorisation each.
 
     With stations, the posterior of f_t is that given the targets of all times of its ``member``, by the law of total
     variance over the effects that they share (`SharedEffects`). Members share the factorisation.
     """
     data = problem.joint_data.to(gram.device)
-    targets = targets.to(gram.device)
+    targets, errors = targets.to(gram.device), None if errors is None else errors.to(gram.device)
     points = data.points
     if points is not None:
         data = replace(data, points=replace(points, prior=torch.zeros_like(points.prior)))
@@ -171,16 +173,17 @@ def condition_times(
     of, common, effects = torch.as_tensor(member).to(gram.device), None, tuple[SharedEffects, ...]()
     if points is not None:
         common = torch.nn.functional.pad(points.effects, (0, 0, len(targets) - len(points.variance), 0))
-        effects = shared_effects(weights.T @ gram @ weights + noise, residual, common, points.prior, of)
+        effects = shared_effects(weights.T @ gram @ weights + noise, residual, common, points.prior, of, errors)
         residual = residual - common @ torch.stack([each.mean for each in effects])[of].T
-    for rows, every in gap_patterns(targets):
+    for rows, every in gap_patterns(targets, errors):
         several = [(every, None)] if common is None or not bool(common[rows].any()) else alike(every, effects, of)
         for times, shared in several:
             carried = None
             if common is not None and shared is not None:
                 carried = common[rows] @ shared.covariance @ common[rows].T
             residuals = residual[rows][:, times]
-            conditioning = condition(gram, weights[:, rows], noise[rows][:, rows], residuals[:, 0], carried)
+            noisy = noise[rows][:, rows] + errors_at(errors, rows, times)
+            conditioning = condition(gram, weights[:, rows], noisy, residuals[:, 0], carried)
             duals = conditioning.weights @ conditioning.factor.solve(residuals)
             result.append(Together(rows, times, conditioning, residuals, duals, effects))
     return result

@@ -172,7 +172,9 @@ def _gaussian(
         if not number:
             linked = like.linked if like else linked_series(series, spec, sums, settings, link, context.check)
         spec = spec if linked is None else replace(spec, noise=linked.noise)
-        groups = condition_times(spec, block.problem, block.targets, sums.gram, series.member[block.times])
+        groups = condition_times(
+            spec, block.problem, block.targets, sums.gram, series.member[block.times], block.errors
+        )
         own, means, spreads = _predicted(series, spec, block, sums, groups, chosen, linked, like, context.check)
         filled.add(part, block.problem, block.times if series.varying else np.arange(len(part)), own, means, spreads)
     if linked is not None:
@@ -301,28 +303,52 @@ def _residuals(
     Of an ensemble, the first member shows how long they last.
     """
     largest = max(groups, key=lambda group: (len(group.times), len(group.rows)))
-    conditioning, times = largest.conditioning, largest.times.cpu().numpy()
-    first = times < len(series) // series.members  # members at the same time do not share their errors
-    times = times[first]
-    constant = sum(term.scale for term in spec.kernel.terms if all(f.family == "constant" for f in term.factors))
-    cells = int((largest.rows < len(series.problem.data.targets)).sum())  # stations are behind them
-    weights, noise = conditioning.weights[:, :cells], conditioning.noise[:cells, :cells]
-    covariance = weights.T @ (sums.gram - constant) @ weights + noise
-    covariance -= spec.noise * torch.eye(cells).to(covariance)
+    alike = [group.times for group in groups if torch.equal(group.rows, largest.rows)]  # whose errors may differ
+    times = np.sort(torch.cat(alike).cpu().numpy())
+    times = times[times < len(series) // series.members]  # members at the same time do not share their errors
     some = times[np.unique(np.linspace(0, len(times) - 1, min(_LINKED_BY, len(times))).round().astype(int))]
-    days = days_of([series.dates[time] for time in some])
-    correlation = TimeCorrelation((Part(1.0, 0.0),))
-    if linked is not None:
-        correlation = TimeCorrelation((Part(1.0, linked.scale),))
-    elif len(some) > 2:
-        targets = series.targets(some)[largest.rows[:cells].cpu()].to(covariance)
-        correlation = correlation_of_cells(covariance, targets, max(spec.noise, _LEAST_NOISE), days)
-    if linked is not None or len(some) > 2:
-        if spec.noise > _LEAST_NOISE:
-            correlation = correlation.with_single(share_of_noise(sums, conditioning, spec.noise, cells))
+    scale = None if linked is None else linked.scale
+    correlation = _correlation(series, spec, sums, largest, some, scale)
     result = residuals_of_kernel(spec, series.problem, sums, largest, correlation)
     if linked is None:
         return result
     return replace(
         result, together=linked.draws(spec, series.problem, sums, days_of(series.dates), series.member)
     ).only(chosen)
+
+
+def _correlation(
+    series: Series, spec: ModelSpec, sums: PixelSums, group: Together, some: np.ndarray, scale: float | None
+) -> TimeCorrelation:  # fmt: skip
+    """How long errors last, from the cells at ``some`` times: those of a ``group``, or with other errors of the cells;
+    ``scale`` is τ where it is known. The noise of the cells, σ² and their mean squared error, is new at every time.
+    """
+    if scale is None and len(some) < 3:
+        return TimeCorrelation((Part(1.0, 0.0),))
+    conditioning, rows = group.conditioning, group.rows[group.rows < len(series.problem.data.targets)]
+    cells, errors = len(rows), series.variances(some)  # stations are behind the cells
+    noise = torch.full((cells,), max(spec.noise, _LEAST_NOISE), dtype=torch.float64).to(sums.gram)
+    if errors is not None:
+        noise += errors.mean(1).to(noise)[rows]
+    if scale is None:
+        correlation = _correlation_of_cells(series, spec, sums, group, some, noise)
+    else:
+        correlation = TimeCorrelation((Part(1.0, scale),))
+    if errors is None and spec.noise <= _LEAST_NOISE:
+        return correlation
+    return correlation.with_single(share_of_noise(sums, conditioning, noise))
+
+
+def _correlation_of_cells(
+    series: Series, spec: ModelSpec, sums: PixelSums, group: Together, some: np.ndarray, noise: torch.Tensor
+) -> TimeCorrelation:  # fmt: skip
+    """That of the largest evidence of cells with this ``noise`` each (`correlation_of_cells`), in units of its sd."""
+    constant = sum(term.scale for term in spec.kernel.terms if all(f.family == "constant" for f in term.factors))
+    cells, sd = len(noise), noise.sqrt()
+    weights, known = group.conditioning.weights[:, :cells], group.conditioning.noise[:cells, :cells]
+    errors = series.variances(group.times[:1].cpu().numpy())
+    own = torch.full_like(noise, spec.noise) + (0.0 if errors is None else errors[:, 0].to(noise)[group.rows[:cells]])
+    covariance = weights.T @ (sums.gram - constant) @ weights + known - torch.diag(own)
+    targets = series.targets(some)[group.rows[:cells].cpu()].to(covariance)
+    days = days_of([series.dates[time] for time in some])
+    return correlation_of_cells(covariance / torch.outer(sd, sd), targets / sd[:, None], 1.0, days)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,34 +12,42 @@ from torch import Tensor
 
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.errors import InputError
-from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.cell_weights import as_density
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.scaling import Scale
-from deconditioning.fields.several import Several
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.period.reading.region_table import RegionTable
+from deconditioning.period.reading.target_file import (
+    Opener,
+    TargetReader,
+    cell_reader,
+    cells_of_errors,
+    errors_of_times,
+    problem_with,
+    truth_reader,
+)
 from deconditioning.period.stations import with_stations_in_time
-from deconditioning.period.times import chosen_times, first_used, time_dimension
+from deconditioning.period.times import chosen_times, time_dimension
 from deconditioning.period.varying import ProblemsInTime, varying_problems
-
-#: Opens the fields of a key.
-_Opener = Callable[[str], Fields]
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Times with the same cells, pixels and covariates: a ``problem``, the ``times`` (t,) as places in the series, and
-    ``targets`` (M, t), standardised as `Series.targets` says, NaN where missing.
+    """Times with the same cells, pixels and covariates: a ``problem``, the ``times`` (t,) as places in the series,
+    ``targets`` (M, t), standardised as `Series.targets` says, NaN where missing, and the variances (M, t) of their own
+    ``errors``, None without any and where the data of the problem have them.
     """
 
     problem: DownscalingProblem
     times: np.ndarray
     targets: Float[Tensor, "M t"]
+    errors: Float[Tensor, "M t"] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class SeriesFile:
-    """All times of the target's file: their ``labels``, and what reads the ``coarse`` values (cells,) at an index.
+    """All times of the target's file: their ``labels``, and what reads the ``coarse`` values (cells,) at an index, and
+    the sds of their ``errors``, None if none are known.
 
     ``numbered`` is the problem whose values are the numbers of the file's pixels: which of them a cell has.
     """
@@ -46,6 +55,7 @@ class SeriesFile:
     labels: tuple[str, ...]
     coarse: Callable[[int], np.ndarray]
     numbered: DownscalingProblem
+    errors: Callable[[int], np.ndarray] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +77,7 @@ class Series:
     members : of an ensemble, whose times follow one another; 1 for a single series.
     stations : (T, S) values of the stations of ``problem`` in the target's units, NaN where missing; None without any.
     selected : the label taken along every further dimension of the target, such as a level or a member.
+    errors : (T, cells) sds of the errors of the coarse values, in the target's units; None if none are known.
     """
 
     problem: DownscalingProblem
@@ -82,6 +93,7 @@ class Series:
     members: int = 1
     stations: np.ndarray | None = None
     selected: Mapping[str, str] = field(default_factory=dict)
+    errors: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -105,11 +117,23 @@ class Series:
             values = np.hstack([values, self.stations[times]])
         return torch.as_tensor((values - self.level[times, None]).T / self.scale)
 
+    def variances(
+        self, times: Sequence[int] | np.ndarray, problem: DownscalingProblem | None = None
+    ) -> Float[Tensor, "M t"] | None:
+        """Variances of the errors of the standardised targets, 0 for stations; None if none are known."""
+        if self.errors is None:
+            return None
+        squares = (
+            self.errors[np.asarray(times, dtype=int)][:, (problem or self.problem).target_cell] / self.scale
+        ) ** 2
+        count = 0 if self.stations is None else self.stations.shape[1]
+        return torch.as_tensor(np.pad(squares, ((0, 0), (0, count))).T)
+
     def blocks(self, times: Sequence[int] | np.ndarray | None = None) -> Iterator[Block]:
         """All times, or some, in as few blocks as possible: one unless covariates change with time."""
         chosen = np.arange(len(self)) if times is None else np.asarray(times, dtype=int)
         if self.varying is None:
-            yield Block(self.problem, chosen, self.targets(chosen))
+            yield Block(self.problem, chosen, self.targets(chosen), self.variances(chosen))
             return
         for time in chosen:
             problem = self.at(time)
@@ -124,6 +148,7 @@ class Series:
             fine=None if fine is None else lambda time: fine(int(times[time])),
             varying=None if varying is None else varying.only(times),
             stations=None if self.stations is None else self.stations[times],
+            errors=None if self.errors is None else self.errors[times],
         )  # fmt: skip
 
     def at(self, time: int) -> DownscalingProblem:
@@ -134,6 +159,7 @@ class Series:
         problem = self.problem if self.varying is None else self.varying(time)
         scale = Scale(float(self.level[time]), self.scale)
         coarse, targets = self.coarse[time].reshape(problem.coarse_shape), self.targets([time], problem)
+        errors, cells = self.variances([time], problem), len(problem.target_cell)
         return replace(
             problem,
             target_scale=scale,
@@ -141,12 +167,16 @@ class Series:
             coarse_truth=coarse,
             observed=problem.observed & np.isfinite(coarse),
             truth=None if self.fine is None else self.fine(time),
-            data=replace(problem.data, targets=targets[: len(problem.target_cell), 0].nan_to_num(nan=0.0)),
+            data=replace(
+                problem.data,
+                targets=targets[:cells, 0].nan_to_num(nan=0.0),
+                errors=None if errors is None else errors[:cells, 0].nan_to_num(nan=0.0),
+            ),
         )
 
 
 def read_series(
-    source: Source, spec: DownscalingSpec, opener: _Opener, words: Sequence[str], like: Series | None = None
+    source: Source, spec: DownscalingSpec, opener: Opener, words: Sequence[str], like: Series | None = None
 ) -> Series:
     """The series of the times that ``words`` mean (`chosen_times`) of a source's target; others are not read.
 
@@ -154,40 +184,75 @@ def read_series(
     file. Sums over cells are divided by their areas, as at one time. Times without any value are left out, with a note.
     ``like`` is the series of another variable of the same file, whose cells are the same and are not made again.
     Stations are beside the cells at the times at which their table has them. Raises ``InputError`` as `make_problem`
-    does, if the target has no times, and for errors of cells and regions, which are of one time.
+    does, if the target has no times, and for regions without a table that has a row for each of them and every date.
     """
-    _check_cells_alone(source, spec)
-    alone = replace(source, stations=None, station_footprint="")
+    if source.regions:
+        return _series_of_regions(source, spec, opener, words)
+    alone, plain = _cells_alone(source, spec)
     owner = opener(source.coarse or source.fields).with_missing(spec.missing)
     dim = time_dimension(owner, spec.target)
     labels = owner.check(spec.target).extra[dim]
     requested = chosen_times(labels, words)
     shape = owner.grid.shape
     per_area = as_density(owner, spec, np.ones(shape), owner.grid)[0]
-    read = _Reader(owner, spec.target, dim, {**spec.select, **spec.coarse_select}, per_area)
+    read = TargetReader(owner, spec.target, dim, {**spec.select, **spec.coarse_select}, per_area, spec.error)
     if like is None:
         numbers = np.arange(np.prod(shape), dtype=float).reshape(shape)
-        numbered = _problem_of(alone, spec, opener, numbers, are_sums=False)
+        numbered = problem_with(alone, plain, opener, numbers, are_sums=False)
     else:
         numbered = like.file.numbered
-    cells = _cell_reader(numbered)
+    cells = cell_reader(numbered)
     coarse, mean, partly = _all_cells(read, cells, requested, numbered)
-    problem = _problem_of(alone, spec, opener, mean)
-    observed = coarse[:, problem.target_cell]
-    there = np.flatnonzero(np.isfinite(observed).any(axis=1))
-    level, scale = scale_of(observed[there], spec.target, len(requested))
+    problem = replace(problem_with(alone, plain, opener, mean), spec=spec)
+    there, level, scale = _with_values(coarse[:, problem.target_cell], spec.target)
     chosen = [requested[n] for n in there]
     chosen_labels = tuple(labels[n] for n in chosen)
     problem, stations = with_stations_in_time(replace(problem, target_scale=Scale(0.0, scale)), source, chosen_labels)
     series = Series(
         problem, dim, chosen_labels, tuple(read.date(n) for n in chosen), coarse[there], level,
-        None if numbered.truth is None else _truth(numbered.truth, read, chosen),
-        SeriesFile(labels, lambda index: cells(read(index)), numbered),
+        None if numbered.truth is None else truth_reader(numbered.truth, read, chosen),
+        SeriesFile(labels, lambda index: cells(read(index)), numbered, cells_of_errors(read, cells)),
         notes=(*read.guessed(), *_notes(labels, requested, chosen, partly)), stations=stations,
-        selected=read.selected(),
+        selected=read.selected(), errors=errors_of_times(read, cells, chosen),
     )  # fmt: skip
-    varying = varying_problems(alone, spec, opener, dim, series.labels)
-    if varying is not None and stations is not None:
+    return _with_varying(series, varying_problems(alone, plain, opener, dim, series.labels))
+
+
+def _series_of_regions(source: Source, spec: DownscalingSpec, opener: Opener, words: Sequence[str]) -> Series:
+    """The series of regions whose values are in a table with a row for each region and date."""
+    alone, plain = _cells_alone(source, spec)
+    table = RegionTable.of(source, spec)
+    requested = chosen_times(table.labels, words)
+    mean = table.mean(requested)
+    problem = replace(build_problem(alone, plain, opener, regions=lambda *given: mean), spec=spec)
+    assert problem.regions is not None and problem.regions.cell is not None
+    at = problem.regions.cell, problem.coarse_truth.size
+    coarse = np.stack([table.cells(*at, index) for index in requested])
+    there, level, scale = _with_values(coarse[:, problem.target_cell], spec.target)
+    chosen = [requested[n] for n in there]
+    labels = tuple(table.labels[n] for n in chosen)
+    problem, stations = with_stations_in_time(replace(problem, target_scale=Scale(0.0, scale)), source, labels)
+    file = SeriesFile(table.labels, partial(table.cells, *at), problem)
+    if spec.error is not None:
+        file = replace(file, errors=partial(table.errors, *at))
+    series = Series(
+        problem, "time", labels, tuple(table.dates[chosen]), coarse[there], level, None, file,
+        notes=_notes(table.labels, requested, chosen, 0), stations=stations,
+        errors=None if file.errors is None else np.stack([file.errors(index) for index in chosen]),
+    )  # fmt: skip
+    moving = varying_problems(alone, plain, opener, "time", labels, regions=lambda *given: mean)
+    return _with_varying(series, moving)
+
+
+def _with_values(observed: np.ndarray, target: str) -> tuple[np.ndarray, np.ndarray, float]:
+    """The places of the times with a value in some cell, and level and scale of these (`scale_of`)."""
+    there = np.flatnonzero(np.isfinite(observed).any(axis=1))
+    return there, *scale_of(observed[there], target, len(observed))
+
+
+def _with_varying(series: Series, varying: ProblemsInTime | None) -> Series:
+    """The series with the problem of each time, if covariates change; ``InputError`` with stations."""
+    if varying is not None and series.stations is not None:
         raise InputError(
             "Stations over a period need covariates that are the same at all times: leave one of them out."
         )
@@ -195,7 +260,7 @@ def read_series(
 
 
 def _all_cells(
-    read: "_Reader", cells: Callable[[np.ndarray], np.ndarray], requested: list[int], numbered: DownscalingProblem
+    read: "TargetReader", cells: Callable[[np.ndarray], np.ndarray], requested: list[int], numbered: DownscalingProblem
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Coarse values (T, cells) of the chosen times, the mean (H, W) over them of the field as the file has it, and how
     many pixels with a value at some time have none at another at which their cell has one.
@@ -240,109 +305,17 @@ def _notes(labels: Sequence[str], requested: list[int], there: list[int], partly
     return tuple(notes)
 
 
-@dataclass(frozen=True, eq=False)
-class _Reader:
-    """The target (H, W) of a file at the time with an index, and its date; NaN everywhere where it has no value.
-
-    ``per_area`` (H, W) is what makes means of sums over cells, one elsewhere.
+def _cells_alone(source: Source, spec: DownscalingSpec) -> tuple[Source, DownscalingSpec]:
+    """The cells without stations and without their errors, which are those of each time; ``InputError`` for what is of
+    one time, and for errors of values that are not those of a coarse file.
     """
-
-    fields: Fields
-    target: str
-    dim: str
-    select: Mapping[str, int | str]
-    per_area: np.ndarray
-
-    def at(self, index: int) -> dict[str, int | str]:
-        """The selection of a time."""
-        others = {key: value for key, value in self.select.items() if key.rpartition(":")[2] != self.dim}
-        return {**others, self.dim: index}
-
-    def date(self, index: int) -> Any:
-        """The date as the file has it, None if it has none."""
-        return self.fields.time_of(self.target, self.at(index))
-
-    def selected(self) -> dict[str, str]:
-        """The label taken along every dimension of several values but that of the times."""
-        fields, select = self.fields.at(self.target, self.at(0))
-        chosen = fields.chosen(self.target, select)
-        extra = {dim: labels for dim, labels in fields.check(self.target).extra.items() if dim != self.dim}
-        return {dim: labels[chosen[dim]] for dim, labels in extra.items() if len(labels) > 1}
-
-    def guessed(self) -> list[str]:
-        """A note for every such dimension along which nothing is selected: its first value is used."""
-        extra = self.fields.check(self.target).extra
-        requested = {key.rpartition(":")[2] for key in self.select}
-        return [first_used(self.target, dim, extra[dim]) for dim in self.selected() if dim not in requested]
-
-    def __call__(self, index: int) -> np.ndarray:
-        try:
-            return self.per_area * self.fields.values(self.target, self.at(index))
-        except InputError as error:
-            if "only missing values" in str(error):
-                return np.full(self.fields.grid.shape, np.nan)
-            raise
-
-
-def _check_cells_alone(source: Source, spec: DownscalingSpec) -> None:
     unsuitable = {
-        "Regions": source.regions,
         "Scored stations": source.scored,
         "Further sources": source.also,
-        "Errors of cells": spec.error,
     }
     for what, value in unsuitable.items():
         if value:
             raise InputError(f"{what} apply to a single time: leave them out, or downscale one time.")
-
-
-def _with_field(fields: Fields, name: str, values: np.ndarray, are_sums: bool) -> Fields:
-    """The same fields, of which ``name`` has these values (H, W) and no further dimension."""
-    if isinstance(fields, Several):
-        files_of = {**fields.files_of, name: _with_field(fields.files_of[name], name, values, are_sums)}
-        return replace(fields, files_of=files_of, rows={key: row for key, row in fields.rows.items() if key != name})
-    import xarray as xr
-
-    packing = ["valid_range", "valid_min", "valid_max", "missing_value", "_FillValue", "scale_factor", "add_offset"]
-    packing += [] if are_sums else ["cell_methods"]
-    attributes = {word: value for word, value in fields.attributes(name).items() if word not in packing}
-    dims = (fields.grid.y_name, fields.grid.x_name)
-    return replace(fields, dataset=fields.dataset.assign({name: xr.Variable(dims, values, attributes)}))
-
-
-def _problem_of(
-    source: Source, spec: DownscalingSpec, opener: _Opener, values: np.ndarray, *, are_sums: bool = True
-) -> DownscalingProblem:
-    """The problem of the source with other values (H, W) of the target, which has no further dimension then;
-    ``are_sums`` if its own are."""
-    key = source.coarse or source.fields
-
-    def open_with(each: str) -> Fields:
-        """Fields of a key, those of the target with the given values."""
-        fields = opener(each)
-        return _with_field(fields, spec.target, values, are_sums) if each == key else fields
-
-    if source.coarse == source.fields:
-        raise InputError(
-            "The coarse file is also the file of the covariates: give the coarse target in a separate file."
-        )
-    gone = opener(key).check(spec.target).extra
-    coarse_select = {name: value for name, value in spec.coarse_select.items() if name.rpartition(":")[2] not in gone}
-    marks = [mark.partition("=")[::2] if "=" in mark else ("", mark) for mark in spec.missing]
-    others = (*spec.covariates, *spec.mediators)  # numbers of cells are no marks of missing values
-    missing = tuple(f"{name}={mark}" for held, mark in marks for name in others if held in ("", name))
-    return build_problem(source, replace(spec, coarse_select=coarse_select, missing=missing), open_with)
-
-
-def _cell_reader(numbered: DownscalingProblem) -> Callable[[np.ndarray], np.ndarray]:
-    """Coarse values (cells,) from a field of the target's file; ``numbered`` is the problem of numbered values."""
-    if numbered.truth is None:
-        number = numbered.coarse_truth.ravel().astype(int)
-        return lambda values: values.flat[number]
-    pixels = numbered.truth.astype(int)
-    return lambda values: numbered.shares.mean(values.flat[pixels], numbered.grid.area)
-
-
-def _truth(numbers: np.ndarray, read: _Reader, chosen: list[int]) -> Callable[[int], np.ndarray]:
-    pixels = numbers.astype(int)
-    return lambda time: read(chosen[time]).flat[pixels]
+    if spec.error is not None and not source.target_apart:
+        raise InputError("Errors belong to values of a coarse file or of regions: give one of these, or omit `error`.")
+    return replace(source, stations=None, station_footprint=""), replace(spec, error=None)

@@ -50,18 +50,17 @@ class Chain:
     """States v_t ~ N(0, I) of d numbers, ``v_t = r_t ∘ v_{t−1} + √(1 − r_t²) ∘ ε_t``, seen by ``z_t = B v_t + e_t``.
 
     ``loading`` B (M, d), ``kept`` r (T, d) correlation of each number with the one before, 0 where it is new (the first
-    row is not used), ``noise`` cov(e_t) (M, M). Both have times in front, (T, …), where they change with time.
+    row is not used), ``noise`` cov(e_t) (M, M). Each has times in front, (T, …), where it changes with them.
     """
 
-    loading: Float[Tensor, "*t M d"]
+    loading: Float[Tensor, "*b M d"]
     kept: Float[Tensor, "T d"]
     noise: Float[Tensor, "*t M M"]
 
     def seen(self, time: int) -> tuple[Float[Tensor, "M d"], Float[Tensor, "M M"]]:
         """B and cov(e) at a time."""
-        if self.loading.ndim == 2:
-            return self.loading, self.noise
-        return self.loading[time], self.noise[time]
+        loading, noise = (each if each.ndim == 2 else each[time] for each in (self.loading, self.noise))
+        return loading, noise
 
     def forecast(
         self, time: int, mean: Float[Tensor, "d *n"], covariance: Float[Tensor, "d d"]
@@ -152,12 +151,14 @@ def drawn_chain(
     ``v* + E[v | z − z*]`` with states v* and targets z* of a draw of the prior.
     """
     cells, times = targets.shape
-    size, root = chain.loading.shape[1], linalg.root(chain.noise, "noise of the cells")
+    size = chain.loading.shape[1]
     fresh = normal((times, size, count), generator).to(chain.loading)
     states = [fresh[0]]
     for kept, new in zip(chain.kept[1:, :, None], fresh[1:], strict=True):
         states.append(kept * states[-1] + (1 - kept.square()).sqrt() * new)
     drawn = torch.stack(states)
-    errors = normal((cells, times * count), generator).to(chain.loading)
-    seen = torch.einsum("md,tdn->mtn", chain.loading, drawn) + (root @ errors).reshape(cells, times, count)
+    errors = normal((cells, times * count), generator).to(chain.loading).reshape(cells, times, count)
+    of_noise = [linalg.root(each, "noise of the cells") for each in chain.noise.reshape(-1, cells, cells)]
+    errors = torch.stack([of_noise[time % len(of_noise)] @ errors[:, time] for time in range(times)], dim=1)
+    seen = torch.einsum("md,tdn->mtn", chain.loading, drawn) + errors
     return drawn + smoothed_chain(chain, targets[:, :, None] - seen).mean

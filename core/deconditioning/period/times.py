@@ -1,10 +1,12 @@
 """The times of a field: along which dimension they lie, and which of them a text means."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
+from deconditioning.fields.problem.matching import place_matching
 from deconditioning.fields.selecting import is_dated, what_there_is
 
 #: An index, or a stretch of indices with both ends.
@@ -72,3 +74,14 @@ def _indices(labels: Sequence[str], word: str) -> list[int]:
 
 def _as_label(word: str) -> str:
     return re.sub(r"(?<=\d)[T_](?=\d)", " ", word).removesuffix("Z")
+
+
+def places_of_times(labels: Sequence[str], requested: Sequence[str]) -> list[int | None]:
+    """The place of each of the ``requested`` times among ``labels`` (`place_matching`), None where there is none, and
+    where others would have the same one: the only day of a month in a file is not the value of all its days.
+    """
+    places, known = [place_matching(labels, each) for each in requested], set(labels)
+    count = Counter(places)
+    return [
+        place if each in known or count[place] == 1 else None for each, place in zip(requested, places, strict=True)
+    ]

@@ -7,8 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from deconditioning.downscaling.further_sources.opening import open_regions
 from deconditioning.downscaling.source import Source, build_problem
 from deconditioning.errors import InputError
+from deconditioning.fields.footprints.region_data import Regions
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.problem.matching import place_matching
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -65,9 +67,11 @@ class ProblemsInTime:
 
 
 def varying_problems(
-    source: Source, spec: DownscalingSpec, opener: Callable[[str], Fields], dim: str, labels: Sequence[str]
-) -> ProblemsInTime | None:
-    """The problems of the times with these ``labels``; None if no covariate or mediator changes with time.
+    source: Source, spec: DownscalingSpec, opener: Callable[[str], Fields], dim: str, labels: Sequence[str],
+    regions: Callable[..., Regions] = open_regions,
+) -> ProblemsInTime | None:  # fmt: skip
+    """The problems of the times with these ``labels``; None if no covariate or mediator changes with time. ``regions``
+    gives those of the source, if it has any.
 
     Raises ``InputError`` if a covariate has no value at a time of the target.
     """
@@ -97,7 +101,7 @@ def varying_problems(
             at = replace(spec, select={**spec.select, **chosen}, coarse_select={**spec.coarse_select, **target})
         else:
             at = replace(spec, select={**spec.select, **chosen, **target})
-        return build_problem(source, at, opener)
+        return build_problem(source, at, opener, regions=regions)
 
     some = np.unique(np.linspace(0, len(labels) - 1, min(_SCALED_BY, len(labels))).round().astype(int))
     scalings = [build(int(time)).input_scaling for time in some]

@@ -29,8 +29,13 @@ from deconditioning.period.series import Series, scale_of
 def warp_of_series(series: Series, requested: str | Mapping[str, Any]) -> Warp | None:
     """The warp that is ``requested``, "log", "box-cox", "logit" or one as a dictionary, None for a straight line.
 
-    Raises ``InputError`` if the coarse values do not allow it, and for stations.
+    Raises ``InputError`` if the coarse values do not allow it, for stations, and for cells with errors.
     """
+    if series.errors is not None:
+        raise InputError(
+            "Errors of cells over a period cannot be combined with a warp of the target: leave them out, or give "
+            "`--warp none`."
+        )
     if series.stations is not None:
         raise InputError(
             "Stations over a period cannot be combined with a warp of the target: leave them out, or give "

@@ -1,7 +1,7 @@
 """Values of regions from a table whose rows name them by a key, such as the code of a district."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -68,6 +68,29 @@ def joined(outlines: Outlines, table: Table, key: str, time: str = "") -> Outlin
 def times_of_rows(outlines: Outlines, table: Table, key: str) -> list[str]:
     """The dates of a table whose keys have a row for each of several times, as `joined` takes one; else none."""
     return labels_of_rows(_dates_of_repeated(table, _sides(outlines, table, key)[1])[1])
+
+
+def joined_in_time(
+    outlines: Outlines, table: Table, key: str
+) -> tuple[list[str], np.ndarray, Callable[[int], Outlines]]:  # fmt: skip
+    """The times of a table whose keys have a row for each of several: labels, dates (T,), and what joins the rows of
+    one, as `joined` does. Raises ``InputError`` for a table without several times.
+    """
+    name, dates = _dates_of_repeated(table, _sides(outlines, table, key)[1])
+    if not name:
+        raise InputError(
+            f"{table.source} has no dates at several of which regions have a row: give a table with a row for each "
+            "region and date, or downscale one time."
+        )
+    several = np.unique(dates[~np.isnat(dates)])
+
+    def at(number: int) -> Outlines:
+        """The outlines with the columns of one of the times."""
+        rows = dates == several[number]
+        columns = {each: values[rows] for each, values in table.columns.items()}
+        return replace(joined(outlines, replace(table, columns=columns), key), time=several[number])
+
+    return labels_of_rows(dates), several, at
 
 
 def _at_first_time(table: Table) -> Table:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 import xarray as xr
+from shapely import box
 
 from deconditioning.downscaling.checks import patches
 from deconditioning.downscaling.prediction import matched_data, predict
@@ -15,6 +16,7 @@ from deconditioning.downscaling.run import downscale
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.starting import columns_of, starting_spec
 from deconditioning.errors import InputError, never
+from deconditioning.fields.footprints.region_files import Outlines, regions_of
 from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.problem import DownscalingProblem
@@ -111,6 +113,18 @@ def test_units_are_those_of_a_difference_and_odd_errors_are_refused() -> None:
     found = problem()
     with pytest.raises(InputError, match="cannot use an error"):
         matched_data(found, starting_spec(found, DownscaleSettings("vbagg")))
+
+
+def test_a_number_is_the_error_of_every_cell_and_region() -> None:
+    fine, low, *_ = files()
+    found = make_problem_from_files(fine, low, None, replace(SPEC, error="0.7"))
+    assert torch.allclose(found.data.errors.sqrt(), torch.tensor(0.7 / found.target_scale.sd).double())
+    outlines = Outlines(np.array([box(5, 40, 7, 42), box(7, 40, 9, 42)]), {"t": [1.0, 2.0], "3": [0.1, 0.2]}, "file")
+    assert regions_of(outlines, "t", error="0.7").error.tolist() == [0.7, 0.7]
+    assert regions_of(outlines, "t", error="3").error.tolist() == [0.1, 0.2]
+    for wrong in ("-1", "0", "nan"):
+        with pytest.raises(InputError, match="no standard deviation"):
+            make_problem_from_files(fine, low, None, replace(SPEC, error=wrong))
 
 
 def test_the_command_takes_errors(tmp_path: Path) -> None:

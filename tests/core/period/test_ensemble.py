@@ -17,6 +17,7 @@ from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.problem.coarsened import make_problem
 from deconditioning.fields.problem.scaling import Scale
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.period.archive.peers.alone import downscale_by_method
 from deconditioning.period.archive.peers.fitted import QUANTILES
 from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
@@ -324,3 +325,41 @@ def test_each_member_has_its_own_predictors(tmp_path: Path, capsys: pytest.Captu
                "#48/#59", "--archive", tmp_path / "w.nc", "--predictors", "wind", "--no-learn", "--quiet"]  # fmt: skip
     assert main(["downscale", *map(str, command)]) == 0
     assert "Cell" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["bcsd", "qdm", "analogs"])
+def test_another_method_predicts_every_member_as_its_series_alone(name: str) -> None:
+    """The archive's means are the training period's coarse values, so that members share nothing else."""
+    dataset, archive = of_members(60), fields_from_dataset(made_dataset(60)[["t"]])
+    ensemble = read(dataset, "#48/#59")
+    training = read_training(ensemble.pooled, archive, ["#0/#47"])
+    result = downscale_ensemble(ensemble, UNLEARNED, training=training, other_method=name)
+    means, sds = [], []
+    for number, member in enumerate(result.members):
+        series = one(dataset, number, "#48/#59")
+        alone = downscale_by_method(series, read_training(series, archive, ["#0/#47"]), name, UNLEARNED)
+        np.testing.assert_allclose(member.means, alone.means, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(member.sd(3), alone.sd(3), rtol=0, atol=1e-9)
+        means.append(alone.means)
+        sds.append(np.stack([alone.sd(time) for time in range(12)]))
+    further = further_member(ensemble, result)
+    np.testing.assert_allclose(further.means, np.mean(means, axis=0), atol=1e-9)
+    expected = np.sqrt(np.mean(np.square(sds), axis=0) + np.var(means, axis=0, ddof=1))
+    np.testing.assert_allclose(further.sd(5), expected[5], atol=1e-9)
+    written = ensemble_dataset(ensemble, result.members)
+    np.testing.assert_allclose(written["ensemble_sd"].values[5], expected[5], atol=1e-9)
+
+
+def test_members_of_a_target_that_ends_at_zero_are_those_of_their_times() -> None:
+    dataset, fine = of_members(60), made_dataset(60)[["t"]]
+    for each in (dataset, fine):
+        each["t"] = (each["t"] - 278).clip(0).assign_attrs(units="mm", standard_name="precipitation_amount")
+    archive, ensemble = fields_from_dataset(fine), read(dataset, "#48/#59")
+    training = read_training(ensemble.pooled, archive, ["#0/#47"])
+    result = downscale_ensemble(ensemble, UNLEARNED.replace(warp="auto"), training=training, other_method="bcsd")
+    assert result.pooled.behind is not None
+    for number, member in enumerate(result.members):
+        whole, own = result.pooled.predictive(12 * number + 3), member.predictive(3)
+        np.testing.assert_array_equal(own.mean, whole.mean)
+        (drawn,) = member.behind.draws(1, 0)
+        assert drawn.shape == (12, 320) and drawn.min() >= 0

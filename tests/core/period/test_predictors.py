@@ -54,13 +54,13 @@ def test_cells_of_one_file_are_made_once(
 ) -> None:
     """A predictor read with the cells of the target's series has the values that it has when read alone."""
     made: list[bool] = []
-    build = series_module._problem_of
+    build = series_module.problem_with
 
     def counted(*arguments, are_sums: bool = True):
         made.append(are_sums)
         return build(*arguments, are_sums=are_sums)
 
-    monkeypatch.setattr(series_module, "_problem_of", counted)
+    monkeypatch.setattr(series_module, "problem_with", counted)
     (alone,) = read_predictors(Source("x"), SPEC, lambda key: fields, LATER, ["wind"])
     (shared,) = read_predictors(Source("x"), SPEC, lambda key: fields, LATER, ["wind"], series)
     assert made == [False, True, True]

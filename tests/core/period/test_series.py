@@ -223,7 +223,6 @@ def test_what_is_of_one_time_is_refused_over_a_period() -> None:
     for source, spec, said in (
         (Source("x", scored="s"), SPEC, "Scored stations"),
         (Source("x", also=(FurtherSource("s"),)), SPEC, "Further sources"),
-        (Source("x", regions="r"), SPEC, "Regions"), (Source("x", "y"), replace(SPEC, error="e"), "Errors of cells"),
     ):  # fmt: skip
         with pytest.raises(InputError, match=f"{said} apply to a single time"):
             read_series(source, spec, opened, ["all"])

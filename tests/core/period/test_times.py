@@ -3,7 +3,7 @@
 import pytest
 
 from deconditioning.errors import InputError
-from deconditioning.period.times import chosen_times
+from deconditioning.period.times import chosen_times, places_of_times
 
 HOURS = [f"2019-03-{day:02d} {hour:02d}:00" for day in (1, 2, 3) for hour in (0, 6, 12, 18)]
 
@@ -35,3 +35,11 @@ def test_words_that_mean_no_time_are_refused(word) -> None:
 def test_labels_that_are_no_dates_are_matched_whole() -> None:
     assert chosen_times(["0", "1", "2"], ["1"]) == [1]
     assert chosen_times(["0", "1", "2"], ["#1/#2"]) == [1, 2]
+
+
+def test_the_only_day_of_a_month_is_not_every_day_of_it() -> None:
+    """A daily file that begins on 31 January, and an archive of the days before; monthly means have a day's name."""
+    file = ["2001-01-31 00:00", "2001-02-01 00:00", "2001-02-02 00:00"]
+    assert places_of_times(file, ["2001-01-29 00:00", "2001-01-30 00:00", "2001-02-02 00:00"]) == [None, None, 2]
+    assert places_of_times(file, ["2001-01-30 00:00", "2001-01-31 00:00"]) == [None, 0]
+    assert places_of_times(["2001-01-16", "2001-02-15"], ["2001-02-01", "2001-03-01"]) == [1, None]

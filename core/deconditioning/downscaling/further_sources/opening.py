@@ -1,7 +1,7 @@
 """Stations and regions by key: of a data set of the catalogue, or an upload, which is read in a separate process."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -15,6 +15,8 @@ from deconditioning.fields.footprints.station_data import Stations
 from deconditioning.sandbox import read_apart
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from deconditioning.fields.footprints.region_files import Outlines
     from deconditioning.tables.table import Table
 
@@ -191,6 +193,23 @@ def regions_at(
         rows = _table(*path_of(table)) if table.startswith(UPLOAD) else read_table(table)
         outlines = joined(outlines, rows, by, time)
     return regions_of(outlines, value, units, error)
+
+
+def regions_in_time_at(
+    key: str, value: str, units: str, error: str | None, table: str, by: str
+) -> tuple[list[str], "np.ndarray", "Callable[[int], Regions]"]:  # fmt: skip
+    """The times of a table with a row for each region and date, by key or by path: labels, dates (T,), and what gives
+    the regions with the values of one of them.
+    """
+    from deconditioning.datasets.entries import region_titles
+    from deconditioning.fields.footprints.region_files import read_outlines, regions_of
+    from deconditioning.tables.regions import joined_in_time
+    from deconditioning.tables.table import read_table
+
+    outlines = _outlines_of(key) if key.startswith(UPLOAD) or key in region_titles() else read_outlines(key)
+    rows = _table(*path_of(table)) if table.startswith(UPLOAD) else read_table(table)
+    labels, dates, at = joined_in_time(outlines, rows, by)
+    return labels, dates, lambda number: regions_of(at(number), value, units, error)
 
 
 def kind_of_source(key: str) -> str | None:

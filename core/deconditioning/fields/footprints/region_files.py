@@ -15,6 +15,7 @@ from shapely.geometry import shape
 from deconditioning.errors import InputError
 from deconditioning.fields.footprints.outline_checks import checked
 from deconditioning.fields.footprints.region_data import Regions
+from deconditioning.fields.problem.cell_weights import stated_error
 from deconditioning.fields.reading.decoding import NETCDF
 from deconditioning.fill_values import equals_fill_value, find_fill_values
 
@@ -94,13 +95,21 @@ def read_outlines(path: str | Path, name: str | None = None) -> Outlines:
 
 
 def regions_of(outlines: Outlines, value: str, units: str = "", error: str | None = None) -> Regions:
-    """Regions with the numbers in the attribute ``value`` of their outlines, and sds of their errors in ``error``;
-    ``units`` stand in for those of the file. Marks of missing values, such as −9999, count as missing with a note."""
+    """Regions with the numbers in the attribute ``value`` of their outlines, and sds of their errors in ``error``, or a
+    number, which is that of all; ``units`` stand in for those of the file. Marks of missing values, such as −9999,
+    count as missing with a note.
+    """
     values, notes = _measured(outlines, value)
-    errors, more = (None, []) if error is None else _measured(outlines, error)
+    same = None if error is None else stated_error(error, outlines.attributes.__contains__)
+    errors: np.ndarray | None = None
+    if same is not None:
+        errors = np.full(len(values), same)
+    elif error is not None:
+        errors, more = _measured(outlines, error)
+        notes = [*notes, *more]
     return Regions(
         outlines.geometry, values, _names(outlines.attributes, len(values)), units or outlines.units.get(value, ""),
-        outlines.source, (*outlines.notes, *notes, *more), errors, time=outlines.time,
+        outlines.source, (*outlines.notes, *notes), errors, time=outlines.time,
     )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Cell means weighted by a field, and sums over cells as densities."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -41,18 +42,35 @@ def weights_note(spec: DownscalingSpec) -> list[str]:
 
 
 def errors_of_cells(coarse: Fields, spec: DownscalingSpec) -> np.ndarray:
-    """(H, W) standard deviations of the errors of a coarse file's values, in the target's units; 0 without.
+    """(H, W) standard deviations of the errors of a coarse file's values, in the target's units; 0 without. A number
+    that is the name of no field is that of every cell.
 
     Raises ``InputError`` for negative ones, or units of another kind.
     """
     if spec.error is None:
         return np.zeros(coarse.grid.shape)
-    values = coarse.values(spec.error, spec.select)
-    if np.nanmin(values, initial=0.0) < 0:
-        raise InputError(f"`{spec.error}` has negative values: name a field of standard deviations.")
-    units, target_units = coarse.check(spec.error).units, coarse.check(spec.target).units
-    values = convert_errors(values, units, target_units, spec.error)
+    same, target_units = stated_error(spec.error, coarse.holds), coarse.check(spec.target).units
+    if same is not None:
+        values = np.full(coarse.grid.shape, same)
+    else:
+        values = coarse.values(spec.error, spec.select)
+        if np.nanmin(values, initial=0.0) < 0:
+            raise InputError(f"`{spec.error}` has negative values: name a field of standard deviations.")
+        values = convert_errors(values, coarse.check(spec.error).units, target_units, spec.error)
     return values / _areas(coarse.grid) if _SUM.search(_methods(coarse, spec)) else values
+
+
+def stated_error(error: str, holds: Callable[[str], bool]) -> float | None:
+    """The standard deviation that ``error`` states, None if it is a name, such as of what a file ``holds``."""
+    try:
+        value = float(error)
+    except ValueError:
+        return None
+    if holds(error):
+        return None
+    if not (np.isfinite(value) and value > 0):
+        raise InputError(f"The error {error} is no standard deviation: give a positive number, or the name of a field.")
+    return value
 
 
 def _methods(fields: Fields, spec: DownscalingSpec) -> str:

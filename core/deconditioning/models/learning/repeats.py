@@ -22,7 +22,8 @@ from deconditioning.observations import IndirectData
 
 @dataclass(frozen=True)
 class Repeats:
-    """Targets (M, T) of T times at the cells of ``data``, NaN where missing, and K̄ of its bags if known.
+    """Targets (M, T) of T times at the cells of ``data``, NaN where missing, K̄ of its bags if known, and the variances
+    (M, T) of the targets' own errors, None without any.
 
     The targets of ``data`` itself are not used.
     """
@@ -30,16 +31,28 @@ class Repeats:
     data: IndirectData
     targets: Float[Tensor, "M T"]
     bag_gram: BagGram | None = None
+    errors: Float[Tensor, "M T"] | None = None
 
 
-def gap_patterns(targets: Float[Tensor, "M T"]) -> list[tuple[Int[Tensor, " m"], Int[Tensor, " t"]]]:
-    """The times in groups that have values at the same cells: these cells, and the times; times without any are left
-    out.
+def gap_patterns(
+    targets: Float[Tensor, "M T"], errors: Float[Tensor, "M T"] | None = None
+) -> list[tuple[Int[Tensor, " m"], Int[Tensor, " t"]]]:
+    """The times in groups that have values at the same cells, with the same variances of their ``errors``: these
+    cells, and the times; times without any are left out.
     """
     known = ~targets.isnan()
-    patterns, group = torch.unique(known.T, dim=0, return_inverse=True)
-    every = ((pattern.nonzero()[:, 0], (group == k).nonzero()[:, 0]) for k, pattern in enumerate(patterns))
+    alike = known if errors is None else torch.where(known, errors, -1.0)
+    patterns, group = torch.unique(alike.T, dim=0, return_inverse=True)
+    each = [(group == k).nonzero()[:, 0] for k in range(len(patterns))]
+    every = ((known[:, times[0]].nonzero()[:, 0], times) for times in each)
     return [(rows, times) for rows, times in every if len(rows)]
+
+
+def errors_at(
+    errors: Float[Tensor, "M T"] | None, rows: Int[Tensor, " m"], times: Int[Tensor, " t"]
+) -> Float[Tensor, "m m"] | float:
+    """The covariance of the errors of some targets at times with the same ones (`gap_patterns`)."""
+    return 0.0 if errors is None else torch.diag(errors[rows, times[0]])
 
 
 def log_densities(residual: Float[Tensor, "m t"], factor: linalg.Factor) -> Float[Tensor, " t"]:
@@ -64,7 +77,7 @@ def averaged_objective(trainable: Trainable, repeats: Sequence[Repeats], check: 
     """``−(1/T) Σ_t log N(z̃_t; W_tᵀm̄, S_t) / M`` over all T times, each with the cells that have a value then."""
     spec, model, located = trainable.spec, trainable.model, trainable.columns.place
     parts = [(each, each.bag_gram or bag_gram_of(spec, each.data, located, check)) for each in repeats]
-    groups = [gap_patterns(each.targets) for each in repeats]
+    groups = [gap_patterns(each.targets, each.errors) for each in repeats]
     times = sum(len(columns) for group in groups for _, columns in group)
 
     def loss() -> Tensor:
@@ -75,7 +88,8 @@ def averaged_objective(trainable: Trainable, repeats: Sequence[Repeats], check: 
             weights, covariance = covariance_of_targets(trainable, each.data, between(trainable.kernel))
             residual = each.targets - model.expected(weights, spec.mean)[:, None]
             for rows, columns in group:
-                factor = linalg.cholesky(covariance[rows][:, rows], "covariance of the targets")
+                noisy = covariance[rows][:, rows] + errors_at(each.errors, rows, columns)
+                factor = linalg.cholesky(noisy, "covariance of the targets")
                 total = total + log_densities(residual[rows][:, columns], factor).sum()
         return -total / times / len(repeats[0].targets)
 

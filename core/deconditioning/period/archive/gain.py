@@ -9,7 +9,8 @@ constant inside a cell, so that the cell means of the posterior mean remain the 
 those of another model: its own climatology is taken out of them, so that a bias of this climatology has no effect, and
 their anomalies are multiplied by the slope of the archive's cell means on them, cell by cell; what these then differ by
 is noise of the kernel's part. Predictors, coarse values of other variables, join them through the archive's covariance;
-in the kernel's part they are noise of their own variance.
+in the kernel's part they are noise of their own variance. Coarse values whose errors are known have the variance of
+these, times the square of the slope, added to theirs.
 Source: Houtekamer and Mitchell 2001, *Monthly Weather Review* 129 (tapering); Hamill and Snyder 2000, *ibid.* 128 (the
 mixture).
 """
@@ -84,8 +85,26 @@ class CoarseAnomalies:
             gram, used = self.mixed(coarse, mixture, scale), coarse.used(mixture)
             errors = None if coarse.errors is None else coarse.errors[used]
             self._factors.clear()
-            self._factors[mixture, scale] = _factor(gram, errors)
+            self._factors[mixture, scale] = _factor(gram, errors, self.own(coarse)[used])
         return self._factors[mixture, scale]
+
+    def own(self, coarse: "CoarseSide") -> Float[Tensor, " M"]:
+        """Variances of the errors that the anomalies ``a`` have from the errors of the coarse values, 0 without any."""
+        return torch.zeros_like(self.slope) if coarse.own is None else self.slope.square() * coarse.own.variance
+
+
+@dataclass(frozen=True, eq=False)
+class CellErrors:
+    """Variances (M,) of the errors of coarse values that those of the training period do not have, and errors ``drawn``
+    (N, M) with these variances, which left-out times have in place of them.
+    """
+
+    variance: Float[Tensor, " M"]
+    drawn: Float[Tensor, "N M"]
+
+    def of(self, chosen: Int[Tensor, " m"]) -> "CellErrors":
+        """Those of some of the coarse values."""
+        return CellErrors(self.variance[chosen], self.drawn[:, chosen])
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +116,8 @@ class CoarseSide:
     ``distance`` (C, C) between all coarse cells in cell widths. Some may be predictors, ``is_predictor`` (M,): their
     ``truth`` is ``z``, and their rows of ``gram`` are 0. Measurements may be behind them: then all have
     ``errors`` of these variances (M,), in place of `NOISE`, and ``carried`` (M, q) times standard Gaussians, what is
-    uncertain in effects that all times share and has been subtracted; both are None without any.
+    uncertain in effects that all times share and has been subtracted; both are None without any. ``own`` are the errors
+    of the coarse values themselves.
     """
 
     design: np.ndarray
@@ -109,8 +129,14 @@ class CoarseSide:
     is_predictor: Bool[Tensor, " M"]
     errors: Float[Tensor, " M"] | None = None
     carried: Float[Tensor, "M q"] | None = None
-    _whole: "tuple[CoarseSide, Tensor] | None" = field(default=None, init=False, repr=False)
+    own: CellErrors | None = None
+    _whole: "tuple[CoarseSide, Tensor | None] | None" = field(default=None, init=False, repr=False)
     _sets: dict[bytes, CoarseAnomalies] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def seen(self) -> Float[Tensor, "N M"]:
+        """The coarse values of the training period as they would be with their own errors."""
+        return self.z if self.own is None else self.z + self.own.drawn
 
     def used(self, mixture: Mixture) -> Int[Tensor, " m"]:
         """Places of the coarse values that a mixture looks at."""
@@ -132,6 +158,7 @@ class CoarseSide:
             is_predictor=self.is_predictor[chosen],
             errors=None if self.errors is None else self.errors[chosen],
             carried=None if self.carried is None else self.carried[chosen],
+            own=None if self.own is None else self.own.of(chosen),
         )
         object.__setattr__(result, "_whole", (self, chosen))
         return result
@@ -140,6 +167,14 @@ class CoarseSide:
         """The same coarse values with errors of measurements."""
         result = replace(self, errors=errors, carried=carried)
         object.__setattr__(result, "_whole", (self, torch.arange(len(self.cell), device=self.cell.device)))
+        return result
+
+    def with_own(self, variance: Float[Tensor, " M"] | None) -> "CoarseSide":
+        """The same coarse values with other variances of their own errors."""
+        if variance is None or self.own is None or torch.equal(variance, self.own.variance):
+            return self
+        result = replace(self, own=replace(self.own, variance=variance))
+        object.__setattr__(result, "_whole", (self, None))
         return result
 
     def some(self, chosen: Int[Tensor, " m"]) -> "CoarseSide":
@@ -151,7 +186,8 @@ class CoarseSide:
         key = np.asarray(rows).tobytes()
         if key not in self._sets:
             if self._whole is not None:
-                return self._whole[0].anomalies(rows).of(self._whole[1])
+                known, chosen = self._whole[0].anomalies(rows), self._whole[1]
+                return replace(known) if chosen is None else known.of(chosen)
             each = 8 * self.z.shape[1] * (self.z.shape[1] + len(rows))
             while self._sets and len(self._sets) >= max(2, min(_SETS, _SETS_BYTES // each)):
                 self._sets.pop(next(iter(self._sets)))
@@ -246,6 +282,8 @@ def gains(
         yield Gain(known, weights, variance.clamp_min(1e-12))
 
 
-def _factor(gram: Float[Tensor, "M M"], errors: Float[Tensor, " M"] | None = None) -> linalg.Factor:
+def _factor(
+    gram: Float[Tensor, "M M"], errors: Float[Tensor, " M"] | None = None, own: Float[Tensor, " M"] | float = 0.0
+) -> linalg.Factor:  # fmt: skip
     noise = (NOISE * gram.diagonal().mean()).expand(len(gram)) if errors is None else errors
-    return linalg.cholesky(gram + torch.diag(noise), "covariance of the coarse anomalies")
+    return linalg.cholesky(gram + torch.diag(noise + own), "covariance of the coarse anomalies")

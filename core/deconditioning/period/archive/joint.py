@@ -85,9 +85,9 @@ def _outside(
 ) -> Iterator[tuple[np.ndarray, Float[Tensor, "D p"]]]:
     """Standardised errors of the pixels outside the archive, from prior draws of the kernel and their coarse values."""
     coarse, root = outside.setting.coarse, math.sqrt(outside.scale)
-    noise = coarse.anomalies(np.arange(len(coarse.z))).noise
-    variance = outside.scale * coarse.gram.diagonal() + noise
-    noise = noise + NOISE * variance[~coarse.is_predictor].mean()
+    known = coarse.anomalies(np.arange(len(coarse.z)))
+    variance = outside.scale * coarse.gram.diagonal() + known.noise
+    noise = known.noise + known.own(coarse) + NOISE * variance[~coarse.is_predictor].mean()
     targets = root * means + noise.sqrt()[:, None] * normal(tuple(means.shape), generator).to(means)
     for tile, beyond in outside.tiles(never):
         gain = kernel_gain(coarse, beyond, outside.scale)
@@ -101,7 +101,7 @@ def _noise(
     mixture, coarse = choice.mixture, setting.coarse
     kernel = (1 - mixture.share) * (choice.scale * coarse.gram.diagonal() + known.coarse.noise)
     variance = mixture.share * known.coarse.a.square().sum(0) / known.coarse.freedom + kernel
-    noise = (1 - mixture.share) * known.coarse.noise
+    noise = (1 - mixture.share) * known.coarse.noise + known.coarse.own(coarse)
     if coarse.errors is None:
         noise = noise + NOISE * variance[coarse.used(mixture)].mean()
     drawn = noise.sqrt()[:, None] * normal((len(variance), count), generator).to(variance)

@@ -2,8 +2,9 @@
 
 The mixture of the archive's covariance and the kernel's is chosen by the CRPS on five blocks of time left out. The sd
 of a pixel comes from the errors when each half of the training period is predicted from the other, so that a drift
-shows; from five blocks if a half lacks seasons that the other has. With the stated variance v, ``λ = mean e² / mean v``
-and ν = 10, ``sd²(x) = (ν λ v(x) + Σ_t e_t²(x)) / (ν + N)``.
+shows; from five blocks if a half lacks seasons that the other has. Where coarse values of the series have errors that
+those of the training period lack, such errors are drawn for the left-out times. With the stated variance v,
+``λ = mean e² / mean v`` and ν = 10, ``sd²(x) = (ν λ v(x) + Σ_t e_t²(x)) / (ν + N)``.
 """
 
 import math
@@ -48,7 +49,7 @@ def choose_mixture(coarse: CoarseSide, fine: FineSide, check: Check = never) -> 
         known = anomalies(coarse, fine, rest)
         scale = kernel_scale(coarse, fine, known)
         for n, gain in enumerate(gains(coarse, fine, known, scale, mixtures)):
-            errors[n][block] = fine.y[block] - gain.mean(coarse.design[block], coarse.z[block])
+            errors[n][block] = fine.y[block] - gain.mean(coarse.design[block], coarse.seen[block])
             variances[n] += gain.variance / BLOCKS
     scores = [gaussian_crps(e, spread_of(e, v)) for e, v in zip(errors, variances, strict=True)]
     best = int(np.argmin(scores))
@@ -89,7 +90,7 @@ def left_out_errors(
     errors, variance = torch.empty_like(fine.y), torch.zeros_like(fine.prior)
     for block, rest in folds(len(coarse.z), parts):
         gain = method(coarse, fine, rest)
-        errors[block] = fine.y[block] - gain.mean(coarse.design[block], coarse.z[block])
+        errors[block] = fine.y[block] - gain.mean(coarse.design[block], coarse.seen[block])
         variance += gain.variance / parts
     return errors, variance
 

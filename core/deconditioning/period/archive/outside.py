@@ -170,7 +170,7 @@ def _ratio(setting: Setting, scale: float, points: np.ndarray, check: Check) -> 
             beyond = kriging.at(setting, pixels, cross, prior)
             gain = kernel_gain(setting.coarse, beyond, scale)
             y = torch.as_tensor(setting.training.at(pixels) / setting.unit).to(cross.device)
-            squares += float((y - gain.mean(setting.coarse.design, setting.coarse.z)).square().mean(0).sum())
+            squares += float((y - gain.mean(setting.coarse.design, setting.coarse.seen)).square().mean(0).sum())
             stated += float((gain.variance + beyond.variance).sum())
     return squares / stated
 

@@ -61,6 +61,8 @@ def downscale_pair(
     context = context or NoReport()
     if lower.stations is not None:
         raise InputError("Stations measure one variable: leave them out, or downscale each variable by itself.")
+    if lower.errors is not None:
+        raise InputError("Errors belong to cells of one variable: leave them out, or downscale each by itself.")
     trainings = _at_common_times(*(each.in_memory("A pair of variables") for each in trainings))
     _check(lower, upper, *trainings)
     middle, span = (_combined(lower, upper, *trainings, of) for of in (_middle, _difference))

@@ -46,8 +46,11 @@ class Recipe:
         if network is not None:
             z, groups = network.given(times, setting.coarse)
         else:
-            z = setting.of_series()
-            groups = [Given(rows, where, setting.coarse.some(rows)) for rows, where in gap_patterns(z.T)]
+            z, errors = setting.of_series(), setting.errors_of_series()
+            groups = list[Given]()
+            for rows, where in gap_patterns(z.T, None if errors is None else errors.T):
+                own = None if errors is None else errors[where[0]][rows]
+                groups.append(Given(rows, where, setting.coarse.some(rows).with_own(own)))
         return Recipe(setting, method, ratio, z, groups, outside, network)
 
     @property
@@ -157,7 +160,10 @@ def _of_group(recipe: Recipe, given: Given, tile: _Tile) -> tuple[Gain, Float[Te
     own = tile.gain
     if side is not recipe.setting.coarse:
         own = recipe.method(side, tile.fine.of(given.rows[: len(side.cell)]), every)
-    square = tile.square + recipe.ratio * (own.variance - tile.gain.variance).clamp_min(0)
+    more = own.variance - tile.gain.variance
+    square = torch.where(  # smaller errors of the cells leave less
+        more < 0, tile.square * own.variance / tile.gain.variance, tile.square + recipe.ratio * more
+    )  # fmt: skip
     if given.cells is None:
         return own, square
     assert tile.whole is not None

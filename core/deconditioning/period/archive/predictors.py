@@ -52,8 +52,10 @@ def read_predictors(
     """Series of other variables of the target's file, at the times that ``words`` mean and over the same cells.
 
     ``like`` is the target's series where it is read already, whose cells are taken then. Raises ``InputError`` for
-    variables that the file lacks, that have no times, or that have another part already.
+    regions, and for variables that the file lacks, that have no times, or that have another part already.
     """
+    if names and source.regions:
+        raise InputError("Predictors are averaged over the cells of a grid: leave them out, or the regions.")
     fields = opener(source.coarse or source.fields)
     for name in names:
         if name in (spec.target, *spec.covariates):
@@ -66,7 +68,7 @@ def read_predictors(
     result: list[Series] = []
     source = replace(source, stations=None, station_footprint="")  # they measure the target
     for name in dict.fromkeys(names):
-        like = read_series(source, replace(spec, target=name), opener, words, like)
+        like = read_series(source, replace(spec, target=name, error=None), opener, words, like)
         result.append(like)
     return tuple(result)
 

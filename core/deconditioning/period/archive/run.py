@@ -84,6 +84,8 @@ def predicted_with_archive(
     settings = of_a_series(series, settings.replace(warp="none"), count)
     if series.stations is not None:
         _check_stations(series, training, requested)
+    if series.errors is not None:
+        _check_errors(series, training, requested)
     if (training.stored is not None or training.covers_part) and has_warp(series, training, requested):
         training = training.in_memory("A warp of the target, which `--warp none` switches off,")
     chosen = choose_warp_of_period(series, training, requested, settings, context)
@@ -118,13 +120,25 @@ def _check_stations(series: Series, training: Training, requested: Any) -> None:
         )
 
 
+def _check_errors(series: Series, training: Training, requested: Any) -> None:
+    """Raise ``InputError`` for what errors of cells with an archive are not there for."""
+    if series.stations is not None:
+        raise InputError("With an archive, errors of cells cannot be combined with stations: leave one of them out.")
+    if has_warp(series, training, requested):
+        raise InputError(
+            "Errors of cells cannot be combined with an archive if the target has a warp, such as that of rain: leave "
+            "them out, or give `--warp none`."
+        )
+
+
 def with_peers(
     result: PeriodResult, training: Training, crps: float, context: Any, *, positive: bool = False
 ) -> PeriodResult:  # fmt: skip
     """The result beside other methods, with a warning where one is better than its left-out ``crps``; ``positive`` if
-    the target cannot be negative. An archive in a file has no other methods.
+    the target cannot be negative. An archive in a file has no other methods, nor have cells with errors, which they do
+    not know.
     """
-    if training.stored is not None:
+    if training.stored is not None or result.series.errors is not None:
         return result
     context.report(message="Comparing with the delta method and ridge regression on the same blocks of time")
     seasons, series = Seasons.of(training.dates, result.series.dates), result.series
@@ -172,7 +186,7 @@ def _gaussian(
     result = predicted(recipe, context)
     day, (known, used) = _day_factor(setting, result.squares)
     means, spreads = (setting.on_grid(rows) for rows in (result.means, result.spreads))
-    if outside is not None and keeps_means(training):
+    if outside is not None and series.errors is None and keeps_means(training):
         means = outside.with_cell_means(means)
     residuals = residuals_of_archive(setting, choice, outside, recipe.drawn)
     if linked is not None:
@@ -211,9 +225,14 @@ def _day_factor(setting: Setting, squares: np.ndarray) -> tuple[DayFactor, tuple
     """g(t) from the squared errors of the training times, and what it looks at of these and of the series' times."""
     cells = ~setting.coarse.is_predictor
     design, z = setting.seasons.design(setting.series.dates), setting.of_series()[:, cells].cpu().numpy()
-    known, known_z = setting.coarse.design, setting.coarse.z[:, cells].cpu().numpy()
+    known, known_z = setting.coarse.design, setting.coarse.seen[:, cells].cpu().numpy()
     climate = regressed(known, known_z)
     training, series = (known, known_z - known @ climate), (design, z - design @ climate)
+    errors, own = setting.errors_of_series(), setting.coarse.own
+    if errors is not None and own is not None:  # as large as they would be with the mean errors
+        usual = training[1].var(0)
+        more = (errors - own.variance)[:, cells].cpu().numpy()
+        series = (design, series[1] * np.sqrt(usual / (usual + more).clip(1e-12)))
     return DayFactor.fit(squares, *training), (training, series)
 
 

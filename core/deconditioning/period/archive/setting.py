@@ -18,9 +18,10 @@ from deconditioning.errors import Check, InputError
 from deconditioning.fields.grids.sphere import unit_vectors
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.scaling import Scale
+from deconditioning.kernels.families.draws import normal
 from deconditioning.models.indirect_gp import weights_and_noise
 from deconditioning.models.spec import ModelSpec
-from deconditioning.period.archive.gain import CoarseSide, FineSide
+from deconditioning.period.archive.gain import CellErrors, CoarseSide, FineSide
 from deconditioning.period.archive.kernel import composite_fits, composite_pixels, learn_composite
 from deconditioning.period.archive.seasons import Seasons, regressed
 from deconditioning.period.archive.training import Training
@@ -92,6 +93,12 @@ class Setting:
         predictors = self.training.predictors.at(self.series.labels)
         return torch.as_tensor(np.hstack([values, predictors])).to(self.coarse.z.device)
 
+    def errors_of_series(self) -> Float[Tensor, "T M"] | None:
+        """Variances of the errors of these coarse values, in squares of ``unit``, less those of values of the training
+        period; NaN where unknown, 0 for predictors, None if none are known.
+        """
+        return _errors(self.series, self.training, self.unit, self.coarse.z)
+
     def on_grid(self, rows: np.ndarray) -> np.ndarray:
         """(n, H, W) fields in the target's units from values (n, P) at the pixels."""
         return self.unit * np.stack([self.series.problem.on_grid(row) for row in rows])
@@ -146,7 +153,8 @@ def prepare(
     weights, noise, is_predictor = _with_predictors(weights, noise, predictors.known.shape[1])
     target_cell = torch.as_tensor(np.concatenate([problem.target_cell, predictors.cell])).to(device)
     gram = weights.T @ sums.gram @ weights + noise
-    coarse = CoarseSide(design, z, truth, gram, target_cell, torch.cdist(places, places), is_predictor)
+    own = _own_errors(series, training, unit, z)
+    coarse = CoarseSide(design, z, truth, gram, target_cell, torch.cdist(places, places), is_predictor, own=own)
     cell = problem.cell.flat[problem.pixel]
     away = np.flatnonzero(cell < 0)
     pixels = problem.pixel[away]
@@ -154,6 +162,23 @@ def prepare(
     cell = cell.copy()
     cell[away] = cKDTree(centres).query(lost)[1] if len(away) else 0
     return Setting(series, training, coarse, spec, sums, weights, cell, seasons, unit, parts_of(training, seasons))
+
+
+def _errors(series: Series, training: Training, unit: float, z: Float[Tensor, "N M"]) -> Float[Tensor, "T M"] | None:
+    """`Setting.errors_of_series` for training values ``z``."""
+    if series.errors is None:
+        return None
+    more = (series.errors[:, series.problem.target_cell] ** 2 - training.errors).clip(0) / unit**2
+    return pad(torch.as_tensor(more), (0, z.shape[1] - more.shape[1])).to(z)
+
+
+def _own_errors(series: Series, training: Training, unit: float, z: Float[Tensor, "N M"]) -> CellErrors | None:
+    """The mean of these variances over the times, with errors drawn for every training time."""
+    errors = _errors(series, training, unit, z)
+    if errors is None:
+        return None
+    variance, generator = errors.nanmean(0).nan_to_num(nan=0.0), torch.Generator().manual_seed(0)
+    return CellErrors(variance, variance.sqrt() * normal(tuple(z.shape), generator).to(z))
 
 
 def weights_of_targets(
@@ -202,6 +227,6 @@ def _kernel(
     cells[:, problem.target_cell] = a
     coarse = replace(
         series, problem=replace(problem, target_scale=Scale(0.0, 1.0)), coarse=cells, level=np.zeros(len(a)),
-        labels=training.labels, dates=training.dates, fine=None, stations=None, members=1,
+        labels=training.labels, dates=training.dates, fine=None, stations=None, members=1, errors=None,
     )  # fmt: skip
     return replace(learn_pooled(coarse, settings, context).learned.spec, representativeness=kept)

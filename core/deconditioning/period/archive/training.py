@@ -18,7 +18,7 @@ from deconditioning.fields.units import convert
 from deconditioning.period.archive.predictors import NO_PREDICTORS, Predictors, predictors_at
 from deconditioning.period.archive.stored import Collected, Stored, cost_sentence, needs_file
 from deconditioning.period.series import Series
-from deconditioning.period.times import chosen_times, first_used, time_dimension
+from deconditioning.period.times import chosen_times, first_used, places_of_times, time_dimension
 
 #: Times below which there is nothing to learn a covariance from.
 _LEAST_TIMES = 20
@@ -45,6 +45,7 @@ class Training:
     predictors : coarse values of other variables at these times and at those of the series.
     stored : the truth where it is too large for memory, otherwise None.
     covers_part : whether the archive covers only part of the region; ``cells`` are then ``coarse`` where pixels lack.
+    errors : (M,) mean squared error that ``coarse`` is known to have, 0 if it is that of the archive.
     """
 
     labels: tuple[str, ...]
@@ -56,6 +57,7 @@ class Training:
     predictors: Predictors = NO_PREDICTORS
     stored: Stored | None = None
     covers_part: bool = False
+    errors: np.ndarray | float = 0.0
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -225,7 +227,7 @@ def _with_coarse(
     problem = series.problem
     lacking = ~np.isfinite(cells).any(axis=0)
     partial = bool(lacking.any())
-    places = [place_matching(series.file.labels, label) for label in labels]
+    places = places_of_times(series.file.labels, labels)
     matched = [n for n, index in enumerate(places) if index is not None]
     if partial and len(matched) < _LEAST_TIMES:
         raise InputError(
@@ -239,10 +241,10 @@ def _with_coarse(
         whole = np.isfinite(coarse).all(axis=1) & np.isfinite(cells[matched][:, ~lacking]).all(axis=1)
         notes.append(f"Coarse values of the training period are those of the target's file, at {whole.sum()} times.")
         chosen = [n for n, ok in zip(matched, whole, strict=True) if ok]
-        coarse = coarse[whole]
+        coarse, errors = coarse[whole], _errors_of(series, [int(places[n] or 0) for n in chosen])
     else:
         chosen = [n for n in range(len(cells)) if np.isfinite(cells[n]).all()]
-        coarse = cells[chosen]
+        coarse, errors = cells[chosen], 0.0
         notes.append("Coarse values of the training period are the archive's means over the cells.")
     if len(chosen) < _LEAST_TIMES:
         raise InputError(
@@ -252,7 +254,17 @@ def _with_coarse(
     kept_labels, kept_dates = tuple(labels[n] for n in chosen), tuple(dates[n] for n in chosen)
     values, stored = fine.finish(np.array(chosen))
     cells = np.where(partial & ~_whole_cells(series, fine.known), coarse, cells[chosen])
-    return Training(kept_labels, kept_dates, values, coarse, cells, tuple(notes), stored=stored, covers_part=partial)
+    return Training(
+        kept_labels, kept_dates, values, coarse, cells, tuple(notes), stored=stored, covers_part=partial, errors=errors
+    )  # fmt: skip
+
+
+def _errors_of(series: Series, places: Sequence[int]) -> np.ndarray | float:
+    """(M,) mean squared error of the coarse values at some times of the target's file, 0 if none are known."""
+    if series.file.errors is None or not places:
+        return 0.0
+    every = np.stack([series.file.errors(place) for place in places])
+    return np.square(every[:, series.problem.target_cell]).mean(0)
 
 
 def _whole_cells(series: Series, known: np.ndarray) -> np.ndarray:

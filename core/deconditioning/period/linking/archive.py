@@ -226,6 +226,8 @@ def _impossible(setting: Setting) -> str:
     series = setting.series
     if series.stations is not None:
         return "stations share an offset between times"
+    if setting.coarse.own is not None:
+        return "beside an archive, cells with errors are predicted each time by itself"
     if setting.training.covers_part:
         return "the archive covers only part of the region"
     for dates, member in ((series.dates, series.member), (setting.training.dates, np.zeros(len(setting.training)))):

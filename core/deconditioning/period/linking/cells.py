@@ -56,7 +56,7 @@ class Cells:
     ----------
     root : L of K̄ without the constant term.
     level : the variance of that term.
-    noise : the covariance (M, M) of the targets' errors for σ² = 0.
+    noise : the covariance of the targets' errors for σ² = 0, (M, M), or (T, M, M) if those of the cells are known.
     common : H diag(√V) (M, q), what stations have of the effects that all times share; 0 for cells.
     count : the cells, which alone have σ².
     """
@@ -88,8 +88,8 @@ class Cells:
         return Chain(loading, between, self.noise + variance * torch.diag(of_cells))
 
     def only(self, times: Int[np.ndarray, " t"]) -> "Cells":
-        """Those of some of the times: the same."""
-        return self
+        """Those of some of the times."""
+        return self if self.noise.ndim == 2 else replace(self, noise=self.noise[times])
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,11 +200,14 @@ def single_times(groups: Sequence[Together]) -> list[Together]:
     return sorted(every, key=lambda group: int(group.times[0]))
 
 
-def worth_trying(targets: Float[Tensor, "M T"], members: int) -> bool:
-    """Whether enough is missing, few enough cells are to be linked, and each of the ``members`` has enough times."""
+def worth_trying(targets: Float[Tensor, "M T"], members: int, *, noisy: bool = False) -> bool:
+    """Whether enough is missing or cells are ``noisy``, few enough cells are to be linked, and each of the ``members``
+    has enough times.
+    """
     cells, times = targets.shape
     few = times * cells**2 <= _MOST_NUMBERS
-    return few and times // members >= _LEAST_TIMES and float(targets.isnan().double().mean()) >= _LEAST_MISSING
+    missing = float(targets.isnan().double().mean()) >= _LEAST_MISSING
+    return few and times // members >= _LEAST_TIMES and (noisy or missing)
 
 
 def kept_between(days: np.ndarray, member: np.ndarray, scale: float | None) -> np.ndarray:

@@ -41,7 +41,7 @@ def linked_series(
     if wanted is False:
         return None
     targets = series.targets(range(len(series))).to(sums.gram) - spec.mean
-    if wanted is None and not worth_trying(targets, series.members):
+    if wanted is None and not worth_trying(targets, series.members, noisy=series.errors is not None):
         return None
     cells, why = _cells_of(series, spec, sums, check)
     if cells is None:
@@ -86,4 +86,7 @@ def _cells_of(
     constant = float(sum(t.scale for t in spec.kernel.terms if all(f.family == "constant" for f in t.factors)))
     gram, count = sums.gram.detach() - constant, len(series.problem.data.targets)
     root = linalg.cholesky(gram, "covariance of the cells")
-    return Cells(root, constant, noise.to(gram), common, count), ""
+    noise, errors = noise.to(gram), series.variances(range(len(series)))
+    if errors is not None:  # where a target is missing, its error does not matter
+        noise = noise + torch.diag_embed(errors.T.nan_to_num(nan=0.0).to(gram))
+    return Cells(root, constant, noise, common, count), ""

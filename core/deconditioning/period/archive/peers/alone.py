@@ -6,7 +6,7 @@ period. Joint draws are ``mean + sd u`` with the covariance in space of these er
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,7 @@ def downscale_by_method(
         peer.spread(0)[None], np.zeros(count, dtype=int), np.ones(count), np.full(count, np.nan), watch.seconds(),
         diagnostics={"device": "cpu", "jitter": 0.0, "method": sentence, "training_times": len(training),
                      "left_out_crps": {SHORT[name]: peer.left_out_crps}},
-        residuals=residuals, behind=_Positive(peer, residuals, series) if positive else None, method=name,
+        residuals=residuals, behind=EndingAtZero(peer, residuals, series) if positive else None, method=name,
     )  # fmt: skip
 
 
@@ -79,6 +79,8 @@ def _checked(series: Series, training: Training, name: str) -> Training:
     """The training period in memory; ``InputError`` for what the other methods are not there for."""
     if series.stations is not None:
         raise InputError(f"Stations cannot be combined with the method '{name}': leave one of them out.")
+    if series.errors is not None:
+        raise InputError(f"The method '{name}' does not know errors of cells: leave one of them out.")
     if training.predictors.known.size:
         raise InputError(f"Predictors cannot be combined with the method '{name}': leave one of them out.")
     missing = int((~np.isfinite(series.coarse[:, series.problem.target_cell])).any(1).sum())
@@ -149,12 +151,17 @@ def _residuals(standard: Float[np.ndarray, "N P"], training: Training) -> Residu
 
 
 @dataclass(frozen=True, eq=False)
-class _Positive:
+class EndingAtZero:
     """Gaussians that end at zero: `period.run.Behind`."""
 
     peer: Peer
     residuals: Residuals
     series: Series
+
+    def only(self, times: np.ndarray) -> "EndingAtZero":
+        """Some of the times, those of one member."""
+        peer = replace(self.peer, means=self.peer.means[times])
+        return EndingAtZero(peer, self.residuals.only(times), replace(self.series.only(times), members=1))
 
     def predictive(self, time: int) -> Predictive:
         """The distributions (H, W) of a time."""

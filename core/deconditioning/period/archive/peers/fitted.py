@@ -90,7 +90,7 @@ def peers(
     setting, result = _Fitting.of(series, training, seasons, parts, check, positive=positive), {}
     for name, make in _METHODS.items():
         check()
-        result[name] = setting.peer(make(setting.known, setting.first))[0]
+        result[name] = setting.peer(name, make(setting.known, setting.first))[0]
     return result
 
 
@@ -101,13 +101,13 @@ def fitted(
     """One of the predictions, by a method that ``change`` has changed, and its errors at left-out ``parts``."""
     setting = _Fitting.of(series, training, seasons, parts, check, positive=positive)
     method = _METHODS[name](setting.known, setting.first)
-    return setting.peer(method if change is None else change(method))
+    return setting.peer(name, method if change is None else change(method))
 
 
 @dataclass(frozen=True, eq=False)
 class _Fitting:
     """What all methods are fitted to: the ``known`` times, and design, interpolated and coarse values ``at`` the times
-    of the series; the delta method's own form ``first``.
+    of the series, those of so many ``members`` one after another; the delta method's own form ``first``.
     """
 
     known: Known
@@ -116,6 +116,7 @@ class _Fitting:
     problem: DownscalingProblem
     first: Method
     limits: tuple[float, float] | None
+    members: int
 
     @staticmethod
     def of(
@@ -130,9 +131,9 @@ class _Fitting:
         known = Known(design, training.fine, interpolated(problem, before, check), before)
         at = seasons.design(series.dates), interpolated(problem, after, check), after
         first, limits = (ratio_of(problem), (0.0, np.inf)) if positive else (delta, None)
-        return _Fitting(known, at, parts, problem, first, limits)
+        return _Fitting(known, at, parts, problem, first, limits, series.members)
 
-    def peer(self, method: Method) -> tuple[Peer, Float[np.ndarray, "N P"]]:
+    def peer(self, name: str, method: Method) -> tuple[Peer, Float[np.ndarray, "N P"]]:
         """The prediction by a method, and its errors at left-out parts, which are those of its sd."""
         known, limits = self.known, self.limits
         blocks = _left_out(known, method, BLOCKS, limits)
@@ -141,8 +142,10 @@ class _Fitting:
         crps = gaussian_crps(block_errors, block_errors.square().mean(0).sqrt())
         if limits is not None:
             crps = _censored_crps(known.fine, blocks)
-        means = _above(method(known, np.arange(len(known.fine)), *self.at), limits)
-        return Peer(means, np.sqrt((errors**2).mean(0)), crps, self.problem, limits), errors
+        members = self.members if name == QUANTILES else 1  # its quantiles are those of the predicted times
+        every = zip(*(np.array_split(each, members) for each in self.at), strict=True)
+        means = np.concatenate([method(known, np.arange(len(known.fine)), *each) for each in every])
+        return Peer(_above(means, limits), np.sqrt((errors**2).mean(0)), crps, self.problem, limits), errors
 
 
 def _penalised(method: Penalised) -> Callable[[Known, Method], Method]:

@@ -1,0 +1,1 @@
+"""Reads the target of a series."""
