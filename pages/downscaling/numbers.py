@@ -27,7 +27,6 @@ from deconditioning.metrics.field_scores import score_field
 from deconditioning.metrics.intervals import calibration_sentence, pit_sentence
 from deconditioning.metrics.points import Predicted
 from deconditioning.metrics.predictive import Predictive
-from deconditioning.metrics.stored_step import step_sentence
 from deconditioning.models.spec import ModelSpec
 from deconditioning.wording import number, signed
 from pages.downscaling.descriptions import sources_in_words
@@ -37,6 +36,7 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls.settings import control
 from pages.kit.layout.escaping import MISSING, cells, plain, sentence_of
 from pages.kit.layout.score_table import MAIN_SCORES, score_table
+from pages.kit.layout.stripes import step_sentence
 from pages.kit.layout.theme import is_dark
 from pages.kit.record import record_numbers
 from pages.kit.session import Key

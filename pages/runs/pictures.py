@@ -14,10 +14,10 @@ from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
 from deconditioning.metrics.intervals import LEVELS, Trust, width_verdict
 from deconditioning.metrics.significance import pairwise_wilcoxon
-from deconditioning.metrics.stored_step import step_sentence
 from deconditioning.wording import number, rounded
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import plain, sentence_of
+from pages.kit.layout.stripes import step_sentence
 from pages.kit.layout.theme import is_dark
 from pages.runs.names import model_title, name_of, units_of
 

@@ -42,8 +42,8 @@ class Network:
 
 
 #: Names of the two sources, and by what each differs from the cells (K).
-STATIONS, SWATH = "the synthetic network", "a synthetic satellite swath"
-TRUE_OFFSETS = {STATIONS: OFFSET, SWATH: SWATH_OFFSET}
+_STATIONS, _SWATH = "the synthetic network", "a synthetic satellite swath"
+TRUE_OFFSETS = {_STATIONS: OFFSET, _SWATH: SWATH_OFFSET}
 
 
 @lru_cache(maxsize=4)
@@ -67,7 +67,7 @@ def network(seed: int = 0, offset: float = OFFSET) -> Network:
     value = truth.flat[pixel] + offset + np.hypot(ERROR, OWN) * rng.standard_normal(len(pixel))
     every = Stations(
         fields.grid.latitude.flat[pixel], fields.grid.longitude.flat[pixel], value, np.full(len(pixel), ERROR),
-        units="K", source=STATIONS,
+        units="K", source=_STATIONS,
     )  # fmt: skip
     return Network(fields, every.of(np.arange(SEEN)), every.of(np.arange(SEEN, len(pixel))))
 
@@ -92,7 +92,7 @@ def swath(seed: int = 0, offset: float = SWATH_OFFSET) -> "Stations":
     sums, mass = (np.bincount(pairs.measurement, pairs.mass * each, widths.size) for each in (truth[pairs.pixel], 1.0))
     value = sums / mass + offset + SWATH_ERROR * rng.standard_normal(widths.size)
     return Stations(
-        latitude, longitude, value, np.full(widths.size, SWATH_ERROR), units="K", source=SWATH,
+        latitude, longitude, value, np.full(widths.size, SWATH_ERROR), units="K", source=_SWATH,
         footprint=footprint,
     )  # fmt: skip
 

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from deconditioning.wording import number
-
 #: Most different values of a packed field, values for each of them at least, and how evenly they must lie, in steps.
 _MOST, _EACH, _EVEN = 2000, 10, 0.02
 
@@ -22,15 +20,3 @@ def stored_step(values: np.ndarray) -> float | None:
     step = float(steps.min())
     off = np.abs(steps / step - np.round(steps / step))
     return step if off.max() < _EVEN else None
-
-
-def step_sentence(truth: np.ndarray | None, units: str) -> str:
-    """That the truth is stored in steps, what they look like and what they alone contribute to the error; empty where
-    it is not."""
-    step = None if truth is None else stored_step(truth)
-    if step is None:
-        return ""
-    return (
-        f"The file stores the truth in steps of {number(step)} {units}. This causes stripes on the map of the error, "
-        f"and by itself an RMSE of {number(step / 12**0.5, 2)} {units}."
-    )
