@@ -38,7 +38,7 @@ class Recipe:
     @staticmethod
     def of(
         setting: Setting, method: Method, ratio: float, times: Int[np.ndarray, " t"], outside: Outside | None,
-        network: Network | None, linked: LinkedCells | None,
+        network: Network | None, linked: LinkedCells | None = None,
     ) -> "Recipe":  # fmt: skip
         """With the coarse values of the setting; ``times`` are its times among those of the whole series."""
         if linked is not None:
