@@ -63,9 +63,14 @@ def test_priors_are_three_times_as_wide_as_for_a_single_time_where_coarse_values
     """
     if wider == 1:
         training = replace(training, coarse=1.1 * training.coarse)
-    losses, penalties, made = [], [], kernel.Trainable
-    monkeypatch.setattr(kernel, "Trainable", lambda *args, **options: begun.append(made(*args, **options)) or begun[-1])
-    begun: list[Trainable] = []
+    losses, penalties, begun = [], [], []
+
+    class Remembered(Trainable):
+        def __init__(self, *args, **options) -> None:
+            super().__init__(*args, **options)
+            begun.append(self)
+
+    monkeypatch.setattr(kernel, "Trainable", Remembered)
 
     def at_a_point(loss, vector, **options) -> None:
         vector.set(vector.get() + 0.5)
