@@ -1,6 +1,7 @@
 """The kernel of anomalies: what it is made of, and what learning it from an archive must keep."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -37,6 +38,13 @@ def test_a_change_of_all_coarse_values_is_one_of_all_pixels(series: Series, trai
     np.testing.assert_allclose(moved, 1.0, atol=0.03)
 
 
+def test_the_mean_is_not_unknown_where_coarse_values_are_no_means(series: Series, training: Training) -> None:
+    """Those of another model, or of a target with a warp."""
+    other = replace(training, coarse=1.1 * training.coarse)
+    setting = prepare(series, other, of_a_series(series, QUICK, len(series)), NoReport())
+    assert [t.scale for t in setting.spec.kernel.terms if t.factors[0].family == "constant"] == [0.01]
+
+
 @pytest.mark.parametrize(("family", "expected"), [(None, False), ("rbf", True)])
 def test_covariates_have_straight_lines_unless_a_family_is_given(
     series: Series, training: Training, family: str | None, expected: bool
@@ -46,15 +54,23 @@ def test_covariates_have_straight_lines_unless_a_family_is_given(
     assert ("rbf" in found) is expected and "linear" in found
 
 
-def test_priors_are_three_times_as_wide_as_for_a_single_time(
-    series: Series, training: Training, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("wider", [3, 1])
+def test_priors_are_three_times_as_wide_as_for_a_single_time_where_coarse_values_are_means(
+    series: Series, training: Training, monkeypatch: pytest.MonkeyPatch, wider: int
 ) -> None:
-    """The loss at a point beside the start is the likelihood's and a ninth of the usual penalty; without priors it is
+    """The loss at a point beside the start is the likelihood's and the penalty's; without priors it is
     the likelihood's alone.
     """
-    losses, penalties, made = [], [], kernel.Trainable
-    monkeypatch.setattr(kernel, "Trainable", lambda *args, **options: begun.append(made(*args, **options)) or begun[-1])
-    begun: list[Trainable] = []
+    if wider == 1:
+        training = replace(training, coarse=1.1 * training.coarse)
+    losses, penalties, begun = [], [], []
+
+    class Remembered(Trainable):
+        def __init__(self, *args, **options) -> None:
+            super().__init__(*args, **options)
+            begun.append(self)
+
+    monkeypatch.setattr(kernel, "Trainable", Remembered)
 
     def at_a_point(loss, vector, **options) -> None:
         vector.set(vector.get() + 0.5)
@@ -69,4 +85,4 @@ def test_priors_are_three_times_as_wide_as_for_a_single_time(
     pixels = len(series.problem.pixel)
     assert math.isfinite(losses[0]) and pixels <= 400
     for loss, penalty, width in zip(losses[1:], penalties[1:], (1.0, 2.0), strict=True):
-        assert loss - losses[0] == pytest.approx(penalty / (9 * width**2 * pixels), rel=1e-6)
+        assert loss - losses[0] == pytest.approx(penalty / ((wider * width) ** 2 * pixels), rel=1e-6)

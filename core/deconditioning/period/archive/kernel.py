@@ -35,30 +35,34 @@ from deconditioning.models.learning.trainable import Trainable
 from deconditioning.models.spec import ModelSpec
 from deconditioning.period.learning import repeats_of
 
-#: Width of the priors beside that for a single time, whose few cells say less than the fine values of an archive.
-_WIDER = 3.0
+#: Where coarse values are means of the fine ones: width of the priors beside that for a single time, whose few cells
+#: say less than the fine values of an archive. Elsewhere: variance of the mean of anomalies, beside that of the coarse
+#: ones.
+_WIDER, _MEAN_VARIANCE = 3.0, 0.01
 #: Inverse slopes in the covariates where learning starts: those of anomalies are smaller than those of fields.
 _INVERSE_SLOPE = 10.0
 #: Pixels and times of the composite likelihood, and kernel values of a step beyond which it takes too long.
 _PIXELS, _TIMES, _MOST_VALUES = 400, 24, 40_000_000
 
 
-def _of_anomalies(problem: DownscalingProblem, settings: DownscaleSettings) -> ModelSpec:
+def _of_anomalies(problem: DownscalingProblem, settings: DownscaleSettings, keeps_means: bool) -> ModelSpec:
     """Where learning starts: as for one time, but with small slopes in the covariates, and without the smooth function
     of them that is the default, for that would follow single pixels.
     """
     model, left_open = settings.kind, settings.kernel is None and settings.structure == "sum"
-    if not (left_open and model.trend and model.has_covariate_kernel):
-        return starting_spec(problem, settings)
-    start = starting_spec(problem, settings.replace(kernel="linear"))
-    return replace(start, kernel=KernelSpec(tuple(_small_slopes(term) for term in start.kernel.terms)))
+    left_open = left_open and model.trend and model.has_covariate_kernel
+    start = starting_spec(problem, settings.replace(kernel="linear") if left_open else settings)
+    return replace(start, kernel=KernelSpec(tuple(_begun(t, left_open, keeps_means) for t in start.kernel.terms)))
 
 
-def _small_slopes(term: Term) -> Term:
+def _begun(term: Term, small_slopes: bool, keeps_means: bool) -> Term:
+    if not keeps_means and all(factor.family == "constant" for factor in term.factors):
+        return replace(term, scale=_MEAN_VARIANCE)
     factors = (
-        replace(each, lengthscales=(_INVERSE_SLOPE,) * len(each.lengthscales)) if each.kind.slopes_for_scales else each
+        replace(each, lengthscales=(_INVERSE_SLOPE,) * len(each.lengthscales))
+        if small_slopes and each.kind.slopes_for_scales else each
         for each in term.factors
-    )
+    )  # fmt: skip
     return replace(term, factors=tuple(factors))
 
 
@@ -99,14 +103,16 @@ def composite_pixels(known: np.ndarray, seed: int) -> np.ndarray:
 
 def learn_composite(
     problem: DownscalingProblem, settings: DownscaleSettings, a: np.ndarray, r: np.ndarray, pixels: np.ndarray,
-    context: Any = None,
+    context: Any = None, *, keeps_means: bool = True,
 ) -> ModelSpec:  # fmt: skip
     """The hyperparameters that predict fine anomalies ``r`` (N, q) at ``pixels`` best from coarse ones ``a`` (N, M).
 
-    Both are in one unit, which should be near the sd of ``a``. Raises ``InputError``, ``Cancelled``.
+    Both are in one unit, which should be near the sd of ``a``. ``keeps_means``: coarse values are means of the fine
+    ones. A change of all of them is then one of every pixel: the mean is unknown. In units of a warp it is not, and
+    some of the fine values are drawn, so that priors are as narrow as usual. Raises ``InputError``, ``Cancelled``.
     """
     context = context or NoReport()
-    start, columns, options = _of_anomalies(problem, settings), columns_of(problem), settings.learning()
+    start, columns, options = _of_anomalies(problem, settings, keeps_means), columns_of(problem), settings.learning()
     times = np.unique(np.linspace(0, len(a) - 1, min(_TIMES, len(a))).round().astype(int))
     device = choose(settings.device)
     known = repeats_of(problem, start, torch.as_tensor(a[times].T.copy()), settings, context.check)
@@ -127,7 +133,7 @@ def learn_composite(
 
     def loss() -> Tensor:
         """The negative mean log density, less the log prior of one time."""
-        width = _WIDER * options.prior_sd
+        width = (_WIDER if keeps_means else 1.0) * options.prior_sd
         return objective() - trainable.log_prior(width) / count if width > 0 else objective()
 
     minimise(

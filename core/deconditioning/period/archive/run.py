@@ -25,8 +25,8 @@ from deconditioning.period.archive.predicted import Predicted, Recipe, predicted
 from deconditioning.period.archive.seasons import Seasons, regressed
 from deconditioning.period.archive.setting import Setting, parts_of, prepare
 from deconditioning.period.archive.stations import Network
-from deconditioning.period.archive.training import Training
-from deconditioning.period.archive.warp_choice import choose_warp_of_period, has_warp, keeps_means, left_out_moments
+from deconditioning.period.archive.training import Training, keeps_means
+from deconditioning.period.archive.warp_choice import choose_warp_of_period, has_warp, left_out_moments
 from deconditioning.period.behind_warp import BehindWarp
 from deconditioning.period.linking.archive import linked_cells
 from deconditioning.period.run import PeriodResult, of_a_series

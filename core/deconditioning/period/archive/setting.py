@@ -24,7 +24,7 @@ from deconditioning.models.spec import ModelSpec
 from deconditioning.period.archive.gain import CellErrors, CoarseSide, FineSide
 from deconditioning.period.archive.kernel import composite_fits, composite_pixels, learn_composite
 from deconditioning.period.archive.seasons import Seasons, regressed
-from deconditioning.period.archive.training import Training
+from deconditioning.period.archive.training import Training, keeps_means
 from deconditioning.period.learning import learn_pooled
 from deconditioning.period.posterior import PixelSums, pixel_sums
 from deconditioning.period.series import Series
@@ -221,7 +221,8 @@ def _kernel(
     if composite_fits(problem, start) and (training.known.all() or training.covers_part):
         pixels = composite_pixels(training.known, settings.seed)
         fine = training.at(pixels) / unit
-        learned = learn_composite(problem, settings, a, fine - design @ regressed(design, fine), pixels, context)
+        r = fine - design @ regressed(design, fine)
+        learned = learn_composite(problem, settings, a, r, pixels, context, keeps_means=keeps_means(training))
         return replace(learned, representativeness=kept)
     cells = np.full((len(training), series.coarse.shape[1]), np.nan)
     cells[:, problem.target_cell] = a

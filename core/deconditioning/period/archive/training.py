@@ -304,6 +304,12 @@ def _least_pixels(read: Callable[[int], tuple[np.ndarray, str]], requested: Sequ
     return _MOST_PIXELS * most
 
 
+def keeps_means(training: Training) -> bool:
+    """Whether coarse values are the means of the fine ones, not those of another model."""
+    usual = float(np.abs(training.cells).mean())
+    return bool(np.allclose(training.coarse, training.cells, rtol=1e-6, atol=1e-6 * usual))
+
+
 def cell_means(series: Series, fine: np.ndarray) -> np.ndarray:
     """(N, M) means of fine values (N, P) over the cells of the targets."""
     return np.stack([_means(series, row) for row in fine])

@@ -23,7 +23,7 @@ from deconditioning.metrics.predictive import Predictive
 from deconditioning.period.archive.censoring import Censored
 from deconditioning.period.archive.left_out import BLOCKS, choose_mixture, left_out_errors, mixed, spread_of
 from deconditioning.period.archive.setting import Setting, prepare
-from deconditioning.period.archive.training import Training
+from deconditioning.period.archive.training import Training, keeps_means
 from deconditioning.period.behind_warp import CellsOfPixels, Shifted
 from deconditioning.period.series import Series
 from deconditioning.wording import number
@@ -224,9 +224,3 @@ class _Checked:
     ) -> tuple[float, float]:  # fmt: skip
         """The lowest CRPS, and the factor that it has."""
         return min((self.crps(warp, means, sds, factor), factor) for factor in _FACTORS)
-
-
-def keeps_means(training: Training) -> bool:
-    """Whether coarse values are the means of the fine ones, not those of another model."""
-    usual = float(np.abs(training.cells).mean())
-    return bool(np.allclose(training.coarse, training.cells, rtol=1e-6, atol=1e-6 * usual))

@@ -25,8 +25,8 @@ from deconditioning.period.archive.peers.fitted import SHORT, Peer, fitted
 from deconditioning.period.archive.peers.methods import Known, Method
 from deconditioning.period.archive.seasons import Seasons
 from deconditioning.period.archive.setting import parts_of
-from deconditioning.period.archive.training import Training
-from deconditioning.period.archive.warp_choice import has_warp, keeps_means
+from deconditioning.period.archive.training import Training, keeps_means
+from deconditioning.period.archive.warp_choice import has_warp
 from deconditioning.period.behind_warp import CellsOfPixels
 from deconditioning.period.correlation import TimeCorrelation, correlation_of_errors, days_of
 from deconditioning.period.joint import Residuals, linked_errors
