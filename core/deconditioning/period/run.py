@@ -14,7 +14,6 @@ from deconditioning.downscaling.settings import AUTO, DownscaleSettings
 from deconditioning.downscaling.starting import completed, spec_to_settings, starting_spec
 from deconditioning.engine.reporting import NoReport, Stopwatch
 from deconditioning.errors import Check, InputError
-from deconditioning.fields.problem.physical_limits import limits_of
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
@@ -34,7 +33,7 @@ from deconditioning.period.posterior import (
 )
 from deconditioning.period.series import Block, Series
 from deconditioning.period.stations import report_of_stations
-from deconditioning.period.warped import WarpedCells, at_limits, in_warp, warp_of_series
+from deconditioning.period.warped import WarpedCells, at_limits, beyond_limits, in_warp, warp_of_series
 
 if TYPE_CHECKING:
     from deconditioning.period.archive.peers.fitted import Peer
@@ -130,7 +129,7 @@ def downscale_series(
     warp = None if requested in (AUTO, "none") else warp_of_series(series, requested)
     if warp is None:
         result = _gaussian(series, settings, context, times, like, link)
-        return replace(result, warnings=(*result.warnings, *_beyond_limits(series, result.means)))
+        return replace(result, warnings=(*result.warnings, *beyond_limits(series, result.means)))
     before = None
     if like is not None:
         assert isinstance(like.behind, WarpedCells) and isinstance(like.behind.latent, PeriodResult)
@@ -225,22 +224,6 @@ def _about_stations(
         for number, each in enumerate(effects)
     ]
     return {"stations": reports[0] if series.members == 1 else reports}
-
-
-def _beyond_limits(series: Series, means: np.ndarray) -> tuple[str, ...]:
-    """A sentence if the target has physical limits that means are beyond."""
-    limits = limits_of(series.problem)
-    if limits is None:
-        return ()
-    known = means[np.isfinite(means)]
-    share = float(np.mean((known < limits[0]) | (known > limits[1]))) if known.size else 0.0
-    if not share:
-        return ()
-    return (
-        f"{100 * share:.2g} % of the means are beyond the physical limits of the target, because the coarse values "
-        "alone are modelled by a Gaussian without limits: with `--warp box-cox` or `--archive` rain, for example, is "
-        "never negative.",
-    )
 
 
 def of_a_series(series: Series, settings: DownscaleSettings, times: int) -> DownscaleSettings:

@@ -129,3 +129,19 @@ class WarpedCells:
                 for problem, (mean, sd), error in zip(problems, standard, errors, strict=True)
             )
             yield np.stack(list(drawn))
+
+
+def beyond_limits(series: Series, means: np.ndarray) -> tuple[str, ...]:
+    """A sentence if the target has physical limits that means are beyond."""
+    limits = limits_of(series.problem)
+    if limits is None:
+        return ()
+    known = means[np.isfinite(means)]
+    share = float(np.mean((known < limits[0]) | (known > limits[1]))) if known.size else 0.0
+    if not share:
+        return ()
+    return (
+        f"{100 * share:.2g} % of the means are beyond the physical limits of the target, because the coarse values "
+        "alone are modelled by a Gaussian without limits: with `--warp box-cox` or `--archive` rain, for example, is "
+        "never negative.",
+    )
