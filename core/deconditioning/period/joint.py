@@ -16,8 +16,9 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.kernels.families.draws import normal
 from deconditioning.models.conditioning import Conditioning
 from deconditioning.models.spec import ModelSpec
-from deconditioning.period.correlation import TimeCorrelation
+from deconditioning.period.correlation import Part, TimeCorrelation, correlation_of_cells, days_of
 from deconditioning.period.posterior import PixelSums, Together
+from deconditioning.period.series import Series
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,8 @@ class Residuals:
         return self if every is None else replace(self, together=lambda count, given: every(count, given)[:, times])
 
 
+#: σ² below which the noise has no part in the errors.
+_LEAST_NOISE = 1e-6
 #: Bytes of errors that are drawn at once.
 _AT_ONCE = 100_000_000
 
@@ -102,7 +105,7 @@ def residuals_of_kernel(
     return Residuals(draw, correlation, of_archive=False)
 
 
-def share_of_noise(sums: PixelSums, given: Conditioning, noise: Float[Tensor, " M"]) -> float:
+def _share_of_noise(sums: PixelSums, given: Conditioning, noise: Float[Tensor, " M"]) -> float:
     """What the ``noise`` σ² of each of the first M targets has of a pixel's posterior variance,
     ``Σ_j σ_j² (S⁻¹Wᵀc)_j² / var f``, on average.
     """
@@ -112,3 +115,40 @@ def share_of_noise(sums: PixelSums, given: Conditioning, noise: Float[Tensor, " 
         variance = given.variance(cross, prior_variance).clamp_min(1e-24)
         total += float((noise @ gain.square() / variance).clamp_max(1).sum())
     return total / sums.pixels
+
+
+def correlation_of_group(
+    series: Series, spec: ModelSpec, sums: PixelSums, group: Together, some: np.ndarray, scale: float | None
+) -> TimeCorrelation:  # fmt: skip
+    """How long errors last, from the cells at ``some`` times: those of a ``group``, or with other errors of the cells;
+    ``scale`` is τ where it is known. The noise of the cells, σ² and their mean squared error, is new at every time.
+    """
+    if scale is None and len(some) < 3:
+        return TimeCorrelation((Part(1.0, 0.0),))
+    conditioning, rows = group.conditioning, group.rows[group.rows < len(series.problem.data.targets)]
+    cells, errors = len(rows), series.variances(some)  # stations are behind the cells
+    noise = torch.full((cells,), max(spec.noise, _LEAST_NOISE), dtype=torch.float64).to(sums.gram)
+    if errors is not None:
+        noise += errors.mean(1).to(noise)[rows]
+    if scale is None:
+        correlation = _correlation_of_cells(series, spec, sums, group, some, noise)
+    else:
+        correlation = TimeCorrelation((Part(1.0, scale),))
+    if errors is None and spec.noise <= _LEAST_NOISE:
+        return correlation
+    return correlation.with_single(_share_of_noise(sums, conditioning, noise))
+
+
+def _correlation_of_cells(
+    series: Series, spec: ModelSpec, sums: PixelSums, group: Together, some: np.ndarray, noise: torch.Tensor
+) -> TimeCorrelation:  # fmt: skip
+    """That of the largest evidence of cells with this ``noise`` each (`correlation_of_cells`), in units of its sd."""
+    constant = sum(term.scale for term in spec.kernel.terms if all(f.family == "constant" for f in term.factors))
+    cells, sd = len(noise), noise.sqrt()
+    weights, known = group.conditioning.weights[:, :cells], group.conditioning.noise[:cells, :cells]
+    errors = series.variances(group.times[:1].cpu().numpy())
+    own = torch.full_like(noise, spec.noise) + (0.0 if errors is None else errors[:, 0].to(noise)[group.rows[:cells]])
+    covariance = weights.T @ (sums.gram - constant) @ weights + known - torch.diag(own)
+    targets = series.targets(some)[group.rows[:cells].cpu()].to(covariance)
+    days = days_of([series.dates[time] for time in some])
+    return correlation_of_cells(covariance / torch.outer(sd, sd), targets / sd[:, None], 1.0, days)

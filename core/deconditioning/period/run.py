@@ -17,8 +17,8 @@ from deconditioning.errors import Check, InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
-from deconditioning.period.correlation import Part, TimeCorrelation, correlation_of_cells, days_of
-from deconditioning.period.joint import Residuals, residuals_of_kernel, share_of_noise
+from deconditioning.period.correlation import TimeCorrelation, days_of
+from deconditioning.period.joint import Residuals, correlation_of_group, residuals_of_kernel
 from deconditioning.period.learning import learn_pooled, spread_times
 from deconditioning.period.linking.cells import Linked, single_times
 from deconditioning.period.linking.series import linked_series
@@ -38,8 +38,6 @@ from deconditioning.period.warped import WarpedCells, at_limits, beyond_limits, 
 if TYPE_CHECKING:
     from deconditioning.period.archive.peers.fitted import Peer
 
-#: σ² below which the noise has no part in the errors.
-_LEAST_NOISE = 1e-6
 #: Times that the correlation in time is learned from.
 _LINKED_BY = 500
 #: Bytes of the means of all times that may be held in memory.
@@ -291,47 +289,10 @@ def _residuals(
     times = times[times < len(series) // series.members]  # members at the same time do not share their errors
     some = times[np.unique(np.linspace(0, len(times) - 1, min(_LINKED_BY, len(times))).round().astype(int))]
     scale = None if linked is None else linked.scale
-    correlation = _correlation(series, spec, sums, largest, some, scale)
+    correlation = correlation_of_group(series, spec, sums, largest, some, scale)
     result = residuals_of_kernel(spec, series.problem, sums, largest, correlation)
     if linked is None:
         return result
     return replace(
         result, together=linked.draws(spec, series.problem, sums, days_of(series.dates), series.member)
     ).only(chosen)
-
-
-def _correlation(
-    series: Series, spec: ModelSpec, sums: PixelSums, group: Together, some: np.ndarray, scale: float | None
-) -> TimeCorrelation:  # fmt: skip
-    """How long errors last, from the cells at ``some`` times: those of a ``group``, or with other errors of the cells;
-    ``scale`` is τ where it is known. The noise of the cells, σ² and their mean squared error, is new at every time.
-    """
-    if scale is None and len(some) < 3:
-        return TimeCorrelation((Part(1.0, 0.0),))
-    conditioning, rows = group.conditioning, group.rows[group.rows < len(series.problem.data.targets)]
-    cells, errors = len(rows), series.variances(some)  # stations are behind the cells
-    noise = torch.full((cells,), max(spec.noise, _LEAST_NOISE), dtype=torch.float64).to(sums.gram)
-    if errors is not None:
-        noise += errors.mean(1).to(noise)[rows]
-    if scale is None:
-        correlation = _correlation_of_cells(series, spec, sums, group, some, noise)
-    else:
-        correlation = TimeCorrelation((Part(1.0, scale),))
-    if errors is None and spec.noise <= _LEAST_NOISE:
-        return correlation
-    return correlation.with_single(share_of_noise(sums, conditioning, noise))
-
-
-def _correlation_of_cells(
-    series: Series, spec: ModelSpec, sums: PixelSums, group: Together, some: np.ndarray, noise: torch.Tensor
-) -> TimeCorrelation:  # fmt: skip
-    """That of the largest evidence of cells with this ``noise`` each (`correlation_of_cells`), in units of its sd."""
-    constant = sum(term.scale for term in spec.kernel.terms if all(f.family == "constant" for f in term.factors))
-    cells, sd = len(noise), noise.sqrt()
-    weights, known = group.conditioning.weights[:, :cells], group.conditioning.noise[:cells, :cells]
-    errors = series.variances(group.times[:1].cpu().numpy())
-    own = torch.full_like(noise, spec.noise) + (0.0 if errors is None else errors[:, 0].to(noise)[group.rows[:cells]])
-    covariance = weights.T @ (sums.gram - constant) @ weights + known - torch.diag(own)
-    targets = series.targets(some)[group.rows[:cells].cpu()].to(covariance)
-    days = days_of([series.dates[time] for time in some])
-    return correlation_of_cells(covariance / torch.outer(sd, sd), targets / sd[:, None], 1.0, days)

@@ -81,7 +81,7 @@ def recipe(both: tuple[Series, Training]) -> Recipe:
     method = mixed(choice, setting.coarse, some, setting.parts)
     ratio = error_ratio(*left_out_errors(setting.coarse, some, method, setting.parts))
     network = Network.of(setting, choice, ratio, settings)
-    return Recipe.of(setting, method, ratio, np.arange(len(series)), None, network)
+    return Recipe.of(setting, method, ratio, np.arange(len(series)), None, network, None)
 
 
 def network_of(recipe: Recipe) -> Network:
@@ -192,7 +192,7 @@ def test_the_sd_with_all_stations_is_that_of_left_out_times(recipe: Recipe, resu
                                              coarse=np.nan_to_num(setting.series.coarse, nan=280.0)))  # fmt: skip
     full = replace(network, setting=replace(network.setting, series=filled.series),
                    values=torch.nan_to_num(network.values, nan=280.0 / setting.unit))  # fmt: skip
-    whole = Recipe.of(filled, recipe.method, recipe.ratio, np.arange(12), None, full)
+    whole = Recipe.of(filled, recipe.method, recipe.ratio, np.arange(12), None, full, None)
     assert len(whole.groups) == 1
     found = predicted(whole, NoReport()).spreads[0]
     np.testing.assert_allclose(found, expected, rtol=0.02)
@@ -210,7 +210,7 @@ def test_noise_and_scale_have_the_largest_evidence_of_dense_matrices(both: tuple
     usual = error_ratio(*left_out_errors(setting.coarse, some, method, setting.parts))
     network = Network.of(setting, choice, usual, learned.settings)
     assert network is not None
-    recipe = Recipe.of(setting, method, usual, np.arange(12), None, network)
+    recipe = Recipe.of(setting, method, usual, np.arange(12), None, network, None)
     gram, _, _ = dense(recipe, np.arange(48))
     h, h_t = setting.coarse.design, setting.seasons.design(series.dates)
     y = np.hstack([training.cells, training.fine[:, series.problem.sources[0].row]])
