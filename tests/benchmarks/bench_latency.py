@@ -63,7 +63,7 @@ TOYS = {
         "/roll", "roll-right", ("Lengthscale of k: x", "Variance of k", "σ²"), 1.5,
     ),
     "Downscaling, 440 bags, 35,640 pixels": (
-        "/downscale", MAP, ("Lengthscale: surface altitude", "lengthscale: grid", "Variance of k", "sd.σ"), 4.0,
+        "/downscale", MAP, ("Lengthscale: surface altitude", "lengthscale: location", "Variance of k", "sd.σ"), 4.0,
     ),
     "Sparse representation, 100 data, 5 points": (
         "/sparse", "s-here", ("Lengthscale of k", "Variance of k", "σ²"), 2.0,
