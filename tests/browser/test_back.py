@@ -18,7 +18,7 @@ ENTRIES = "() => history.length"
 @pytest.mark.parametrize(
     ("link", "slider", "said"),
     [(f"{SMALL_LINE}&o-k-scale=0.5", "Lengthscale of k", "o-k-scale=0.63"),
-     (f"{CELLS}&s0=5&withhold=0.3", "lengthscale: grid", "l0=")],
+     (f"{CELLS}&s0=5&withhold=0.3", "lengthscale: location", "l0=")],
 )  # fmt: skip
 def test_back_finds_a_page_as_it_was_left(page: Page, link: str, slider: str, said: str) -> None:
     opened(page, link)
