@@ -28,11 +28,10 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
             else f"more than that of *{model_name(best)}* on this draw"
         )
         lead(
-            "Simulated subjects, each with many measurements x, such as a day of activity counts, and one outcome, "
-            "such as age: the mean of an unknown function f over the subject's measurements, plus noise. The estimate "
-            f"of f, a Gaussian process, is the solid line with the band. {_where(result)} {_in_band(result)} Its "
-            "posterior risk, the mean squared distance of posterior draws from the true curve, is "
-            f"**{risks['gpdr']:.4f}**, {verb}."
+            "Each simulated subject has many measurements x and one outcome: the mean of an unknown function f over "
+            "them, plus noise. The solid line is the estimate of f by a Gaussian process: measurements near "
+            f"{_where(result)}. {_in_band(result)} Its posterior risk, the mean squared distance of posterior draws "
+            f"from the true curve, is **{risks['gpdr']:.4f}**, {verb}."
         )
         return
     best = max(r2, key=r2.__getitem__)
@@ -46,11 +45,11 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
 def _where(result: Comparison) -> str:
     """Which measurements go with the highest and the lowest outcomes, by the estimate."""
     mean, at = result.curves["gpdr"].mean, result.at
-    high, low = int(np.argmax(mean)), int(np.argmin(mean))
-    ends = [f"x = {number(round(float(at[i]), 2), 2)} (f = {number(round(float(mean[i]), 2), 2)})" for i in (high, low)]
-    verb = "lower" if mean[low] < 0 else "raise"
-    return f"Measurements near {ends[0]} raise the outcome most, those near {ends[1]} {verb} it " + (
-        "most." if mean[low] < 0 else "least."
+    high, low = ((round(float(at[i]), 2), round(float(mean[i]), 2)) for i in (np.argmax(mean), np.argmin(mean)))
+    least = "lower it most" if low[1] < 0 else "least"
+    return (
+        f"x = {number(high[0], 2)} raise the outcome most (f = {number(high[1], 2)}), those near x = "
+        f"{number(low[0], 2)} {least} (f = {number(low[1], 2)})"
     )
 
 

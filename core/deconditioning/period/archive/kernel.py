@@ -50,7 +50,7 @@ def _of_anomalies(problem: DownscalingProblem, settings: DownscaleSettings, keep
     of them that is the default, for that would follow single pixels.
     """
     model, left_open = settings.kind, settings.kernel is None and settings.structure == "sum"
-    left_open = left_open and model.trend and model.has_covariate_kernel
+    left_open = left_open and model.has_linear_mean and model.has_covariate_kernel
     start = starting_spec(problem, settings.replace(kernel="linear") if left_open else settings)
     return replace(start, kernel=KernelSpec(tuple(_begun(t, left_open, keeps_means) for t in start.kernel.terms)))
 
