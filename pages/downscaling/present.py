@@ -16,7 +16,7 @@ from pages.downscaling.distribution.view import View
 from pages.kit.controls import level
 from pages.kit.record import page_record
 from pages.kit.tools import present
-from pages.kit.tools.link import printed_address
+from pages.kit.tools.link import page_address
 
 
 def shown_now(
@@ -24,7 +24,7 @@ def shown_now(
     checked: OneScaleUp | None,
 ) -> Shown:  # fmt: skip
     """What is on the page, its table of scores among it, as slides and files take it."""
-    scores, address = _scores(spec.model.name), printed_address(level.in_address())
+    scores, address = _scores(spec.model.name), page_address(level.in_address())
     fields = fields_of(choice.source.fields)
     return assembled(problem, fields, spec.model, panels, scores, result, checked, address=address)
 

@@ -13,7 +13,7 @@ from pages.kit.tools.toolbar import Controls, Preset, keeping
 #: What is looked at, and by which model.
 _KEPT = ("data", "coarse", "third", "more", "target", "cov", "med", "weights", "errors", "*dim-*", "model",
          "also*", *KEYS.values())  # fmt: skip
-_PLACE = re.compile(r"latitude|longitude|projection|unit vector|\b[xyz]\b", re.IGNORECASE)
+_PLACE = re.compile(r"location|latitude|longitude|projection|unit vector|\b[xyz]\b", re.IGNORECASE)
 
 
 def _of(controls: Controls, letter: str, place: bool) -> list[Control]:

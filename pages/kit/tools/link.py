@@ -31,16 +31,6 @@ def address_of(page: str, query: Mapping[str, Sequence[str] | str]) -> str:
     return _joined(f"{app_address()}/{page}", query)
 
 
-def printed_address(more: Mapping[str, str]) -> str:
-    """The address of this page for slides and reports; empty where only this machine can open it."""
-    address = page_address(more)
-    return "" if _is_local(address) else address
-
-
-def _is_local(address: str) -> bool:
-    return urlsplit(address).hostname in _LOOPBACK
-
-
 def app_address() -> str:
     """Where the addresses of all pages begin, as this one was opened."""
     return (st.context.url or "").partition("?")[0].rpartition("/")[0]
@@ -58,7 +48,7 @@ def show_link(address: str, about: str) -> None:
         st.caption("Too long for a QR code.")
     else:
         st.image(picture, width=240, caption="The same as a QR code", alt="QR code of the address above")
-    if _is_local(address):
+    if urlsplit(address).hostname in _LOOPBACK:
         st.caption("This address works on this machine only. To let others open it, start the app with *make serve*.")
     st.caption(about)
 

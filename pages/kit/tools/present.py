@@ -25,7 +25,7 @@ from pages.kit.record import page_record
 from pages.kit.session import Key
 from pages.kit.state import forget
 from pages.kit.tools.deck import slides
-from pages.kit.tools.link import printed_address
+from pages.kit.tools.link import page_address
 
 #: In the address of a page that opens with its slides.
 ASKED = "present"
@@ -94,7 +94,7 @@ def exhibit() -> Exhibit:
         tuple((unformatted(name_of(control)), control.text) for control in differ),
         method=unformatted(now.method[0]),
         source=unformatted(now.method[1]),
-        address=printed_address(level.in_address()),
+        address=page_address(level.in_address()),
         lead=unformatted(now.lead),
     )
 

@@ -9,7 +9,7 @@ from deconditioning.figures.style import INK, Figure, axis, layout, literal
 from deconditioning.metrics.intervals import AIM
 
 #: Pixels of a line of few fields, and of one of more than `_MANY`.
-_LINE, _LOW_LINE, _MANY = 46, 30, 6
+_LINE, _LOW_LINE, _MANY = 46, 28, 6
 #: Letters of the longest name in one line.
 _LONG = 24
 #: How far from the line of a field the dots of its models lie at most, in lines.
