@@ -20,6 +20,7 @@ from pages.downscaling import numbers, picture
 from pages.downscaling.cell_selection import COLUMNS, ROWS
 from pages.downscaling.essentials import as_noise_sd, in_kilometres
 from pages.downscaling.model import family_values, slider_values
+from pages.downscaling.presets import PRESETS
 from pages.kit.controls.default_or_choice import OWN
 from pages.kit.session import Key
 from pages.kit.state import get_engine
@@ -566,3 +567,15 @@ def test_the_score_table_shows_six_columns_and_a_bias_of_rounding_error_as_zero(
     assert heads == ["RMSE, K", "Coverage of 95 %", "CRPS, K", "SSIM", "Pearson r", "Bias, K"]
     assert len(re.findall(r'<th scope="col"[^>]*>', every)) > 6
     assert re.search(r"Constant in cell</th>(<td[^>]*>.*?</td>){5}<td[^>]*>0</td>", first)
+
+
+def test_presets_move_the_terms_of_location_or_of_covariates(page):
+    """By the labels of the page as it opens: one slider of each kind."""
+    controls = page.session_state["_seen"].controls
+    of = {preset.name: preset.values(controls) for preset in PRESETS}
+    smooth, trusting, without = (
+        of[title] for title in ("Too smooth", "Too much trust in the covariate", "Without the covariate")
+    )
+    assert smooth.items() >= {"l0": 8 * controls["l0"].default, "noise": 1.0}.items() and "l1" not in smooth
+    assert trusting["s0"] == 0.01 * controls["s0"].default and trusting["s1"] == 30 * controls["s1"].default
+    assert trusting["l1"] == 0.1 * controls["l1"].default and not {"s0", "l0"} & without.keys()
