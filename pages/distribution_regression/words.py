@@ -29,7 +29,7 @@ def summary(chosen: Chosen, result: Comparison, scores: dict[str, Validated]) ->
         )
         lead(
             "Each simulated subject has many measurements x and one outcome: the mean of an unknown function f over "
-            "them, plus noise. The solid line is the estimate of f by a Gaussian process: measurements near "
+            "them, plus noise. The thick teal line with the band estimates f by a Gaussian process: measurements near "
             f"{_where(result)}. {_in_band(result)} Its posterior risk, the mean squared distance of posterior draws "
             f"from the true curve, is **{risks['gpdr']:.4f}**, {verb}."
         )

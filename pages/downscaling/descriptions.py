@@ -46,6 +46,7 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     bags, targets = problem.data.bags.count, len(problem.data.targets)
     what = plain(", ".join(_called(problem, name) for name in problem.spec.covariates)) or "coordinates only"
     stations = f"; and {plain(sources_in_words(problem))}" if problem.sources else ""
+    offset = " Stations and other sources may read too high or too low by an offset, which is learned." * bool(stations)
     if problem.matched:
         how = f"{targets} coarse values, each the mean over {problem.pixels_of_a_cell}{stations}"
     else:
@@ -56,7 +57,7 @@ def situation(problem: DownscalingProblem, spec: ModelSpec) -> None:
     hidden = f"{hidden_cells(problem)} " if problem.drawn.any() else ""  # what is done by hand stands above the maps
     st.markdown(
         f"**{plain(heading(problem))}.** {_invented(problem)}{hidden}Data: {how}. From these and {what}, "
-        f"{_estimator(spec)} estimates {pixels} pixels.{_scale(problem)}"
+        f"{_estimator(spec)} estimates {pixels} pixels.{offset}{_scale(problem)}"
     )
 
 

@@ -149,8 +149,8 @@ def _gain(toy: Toy, count: int, shown: dict[str, Represented], points: Represent
         return f"What is gained: {matrices}."
     exact, few = shown["exact_gp"].scores(toy), points.scores(toy)
     practice = (
-        " **In practice** use the GP on all data as long as it can be computed: its intervals are better (CRPS "
-        f"{rounded(exact['crps'])} against {rounded(few['crps'])})."
+        " **In practice** use the GP on all data as long as it can be computed: its band is narrower, its CRPS "
+        f"{rounded(exact['crps'])} against {rounded(few['crps'])}."
     )
     better = exact["crps"] < few["crps"]
     return f"What is gained: {matrices}. A GP on all data reaches {rounded(exact['rmse'])}.{practice if better else ''}"

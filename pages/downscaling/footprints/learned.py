@@ -141,7 +141,7 @@ def _mark(source: SourceTargets, name: str) -> tuple[str, str]:
     """The mark of a source (page_layout.css) and what it stands for."""
     count = len(source.row)
     if source.stations:
-        return "stations", f"{count} stations used as targets"
+        return "stations", f"{count} stations used as targets; marks show measured values, offset included"
     kind = source_kind(source)
     return kind, f"{name}: {count} {'areas' if kind == 'areas' else 'values'}" + (
         "; their footprints are outlined on the map Observations" if kind == "soundings" else ""
@@ -171,9 +171,9 @@ def _sources(problem: DownscalingProblem, report: Mapping[str, Any]) -> None:
     ]  # fmt: skip
     show_table(rows)
     st.caption(
-        "Variance removed: shares of the variance that the cells leave, of each source given those above it. τ is the "
-        "sd by which a value differs from its pixel or from the mean over its footprint. Left out: each value "
-        "predicted from all other targets." + _near_the_middle(problem)
+        "Offset: mean ± 1 sd. Variance removed: of the variance that the cells leave, the share that a source removes "
+        "once those above it are known. τ is the sd by which a value differs from its pixel or from the mean over its "
+        "footprint. Left out: each value predicted from all other targets." + _near_the_middle(problem)
     )
 
 
