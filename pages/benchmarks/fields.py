@@ -31,7 +31,8 @@ SOURCES = (
 
 def by_field(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """The sums of every model by case (`table_rows`); none of cases without rows."""
-    groups = {case: table_rows(expanded(rows), "case", case) for case in TITLES | _GIVEN}
+    every = expanded(rows)
+    groups = {case: table_rows(every, "case", case) for case in TITLES | _GIVEN}
     return {case: models for case, models in groups.items() if models}
 
 

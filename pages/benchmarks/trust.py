@@ -58,12 +58,12 @@ def _warned(lost: int, warned: int) -> str:
 
 def show_trust() -> None:
     """How far the default can be trusted; one sentence on its accuracy and a line a field; all models folded."""
-    fields = by_field(peer_rows())
+    fields = measured(by_field(peer_rows()))
     if not fields:
         st.info("No measurements yet: run `make bench-trust`, and the results appear here.")
         return
-    lead(_sentence(measured(fields)))
-    pictures(measured(fields), DEFAULT, "fields")
+    lead(_sentence(fields))
+    pictures(fields, DEFAULT, "fields")
     st.caption(SOURCES)
     if (FOLDER / REAL_FIELDS).is_file():
         st.markdown(f"**The default model on {len(REAL_MATCHED)} real fields**, with half of the cells hidden:")

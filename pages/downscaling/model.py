@@ -277,9 +277,8 @@ def _kernel_sliders(prefix: str, kernel: KernelSpec, *, scales: bool = True, sho
             what = f"{symbol}: {about}" if any(factor.lengthscales for factor in term.factors) else "the unknown mean"
             key = slider_key(prefix, "s", index)
             scale = _slider(_SLIDERS.variance, f"Variance of {what}", key, term.scale, **shown.get(key, {}))
-        terms.append(
-            Term(tuple(_factor_sliders(prefix, (index, i), f, shown) for i, f in enumerate(term.factors)), scale)
-        )
+        factors = tuple(_factor_sliders(prefix, (index, i), f, shown) for i, f in enumerate(term.factors))
+        terms.append(Term(factors, scale))
     return KernelSpec(tuple(terms))
 
 
