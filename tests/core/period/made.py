@@ -1,13 +1,17 @@
 """A small made-up series: temperature over orography, with weather below the cells and covariates that can move."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from deconditioning.downscaling.settings import DownscaleSettings
+from deconditioning.downscaling.source import Source
 from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.period.series import Series, read_series
 
 #: The model as it begins: nothing is learned.
 #: On the CPU, where the matrices lie that tests compare with.
@@ -54,3 +58,13 @@ def made_dataset(times: int = 6, shape: tuple[int, int] = (16, 20), seed: int = 
 def made_fields(times: int = 6, **more: object) -> Fields:
     """The same as fields."""
     return fields_from_dataset(made_dataset(times, **more), source="made.nc")  # type: ignore[arg-type]
+
+
+def with_gaps(times: int, share: float, spec: DownscalingSpec = SPEC) -> Series:
+    """A series of which a share of the cells is missing at random, at uneven times."""
+    series = read_series(
+        Source("x"), spec, lambda key: fields_from_dataset(made_dataset(times + 2)), ["#0/#4", f"#7/#{times + 1}"]
+    )
+    missing = np.random.default_rng(1).uniform(size=series.coarse.shape) < share
+    coarse = np.where(missing, np.nan, series.coarse)
+    return replace(series, coarse=coarse, level=np.nanmean(coarse, axis=1))

@@ -6,25 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from deconditioning.downscaling.source import Source
 from deconditioning.errors import InputError
-from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.period.correlation import days_of
 from deconditioning.period.ensemble import members_of
 from deconditioning.period.run import PeriodResult, downscale_series
-from deconditioning.period.series import Series, read_series
-from tests.core.period.made import SPEC, UNLEARNED, made_dataset
-
-
-def with_gaps(times: int, share: float) -> Series:
-    """A series of which a share of the cells is missing at random, at uneven times."""
-    series = read_series(
-        Source("x"), SPEC, lambda key: fields_from_dataset(made_dataset(times + 2)), ["#0/#4", f"#7/#{times + 1}"]
-    )
-    missing = np.random.default_rng(1).uniform(size=series.coarse.shape) < share
-    coarse = np.where(missing, np.nan, series.coarse)
-    return replace(series, coarse=coarse, level=np.nanmean(coarse, axis=1))
+from deconditioning.period.series import Series
+from tests.core.period.made import UNLEARNED, with_gaps
 
 
 @pytest.fixture(scope="module")

@@ -5,26 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from deconditioning.downscaling.source import Source
 from deconditioning.errors import InputError
-from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.period.correlation import days_of
 from deconditioning.period.run import PeriodResult, downscale_series
-from deconditioning.period.series import Series, read_series
-from tests.core.period.made import SPEC, UNLEARNED, made_dataset
+from deconditioning.period.series import Series
+from tests.core.period.made import SPEC, UNLEARNED, with_gaps
 
 
 def with_wind(times: int, share: float) -> Series:
-    """A series of which a share of the cells is missing at random, at uneven times, with a covariate that moves."""
-    spec = replace(SPEC, covariates=("orog", "wind"))
-    series = read_series(
-        Source("x"), spec, lambda key: fields_from_dataset(made_dataset(times + 2)), ["#0/#4", f"#7/#{times + 1}"]
-    )
-    missing = np.random.default_rng(1).uniform(size=series.coarse.shape) < share
-    coarse = np.where(missing, np.nan, series.coarse)
-    return replace(series, coarse=coarse, level=np.nanmean(coarse, axis=1))
+    """The same with a covariate that changes with time."""
+    return with_gaps(times, share, replace(SPEC, covariates=("orog", "wind")))
 
 
 @pytest.fixture(scope="module")
