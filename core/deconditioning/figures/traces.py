@@ -13,6 +13,7 @@ from deconditioning.wording import number
 _MOST_POINTS = 300
 _FEW_POINTS = 12  # up to here every evaluation is marked: a line through one point shows nothing
 _LEGEND_ROW = 20  # pixels of one line of a legend
+_NAME_ROW = 14  # pixels of one row of the fits' names
 _MOST_ON_TOP = 2  # more names than these stand below the curves
 _DASHES = ("solid", "dash", "dot")
 #: An objective's axis shows this share of its evaluations, the best; all of it where there are fewer evaluations.
@@ -62,7 +63,8 @@ def trace_plot(
     picture["shapes"] = [_divider(position, dark) for position in boundaries]
     picture["annotations"] = _named(at, boundaries, fits)
     on_top = len(series) > 1 and not below
-    picture["margin"] = {"l": 52, "r": 8, "t": (52 if on_top or boundaries else 34) if title else 24, "b": 40}
+    top = 52 + _NAME_ROW if boundaries else 52 if on_top else 34
+    picture["margin"] = {"l": 52, "r": 8, "t": top if title else 24, "b": 40}
     if below:
         picture["legend"] |= {"yref": "container", "y": 0, "maxheight": _LEGEND_ROW * (rows + 1)}
     picture["xaxis"] = axis("Step", dark, showgrid=False, automargin=below, rangemode="nonnegative")
@@ -83,11 +85,17 @@ def _boundaries(step: Sequence[float], series: Mapping[str, Sequence[float | Non
 
 
 def _named(steps: np.ndarray, boundaries: Sequence[float], fits: Sequence[str]) -> list[dict[str, Any]]:
-    """The name of each fit above its part of the curves, where there are several; "Fit 1", "Fit 2" … without names."""
+    """The name of each fit above its part of the curves, where there are several; "Fit 1", "Fit 2" … without names.
+
+    They stand by turns in two rows, so that the name of a narrow part has room.
+    """
     starts = [float(steps[0]), *boundaries] if boundaries else []
     names = fits if len(fits) == len(starts) else [f"Fit {n}" for n in range(1, len(starts) + 1)]
     head = {"yref": "paper", "y": 1, "yanchor": "bottom", "xanchor": "left", "showarrow": False, "font": {"size": 11}}
-    return [{"text": literal(name), "x": start, **head} for name, start in zip(names, starts, strict=True)]
+    return [
+        {"text": literal(name), "x": start, "yshift": _NAME_ROW * (row % 2), **head}
+        for row, (name, start) in enumerate(zip(reversed(names), reversed(starts), strict=True))
+    ][::-1]
 
 
 def _divider(at: float, dark: bool) -> dict[str, Any]:
