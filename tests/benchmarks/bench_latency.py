@@ -57,7 +57,7 @@ REST = f"() => ({STILL})() && !({COMPUTING})()"
 TOYS = {
     "One dimension, n = m = 200": (
         "/line", "o-function",
-        ("Lengthscale of k", "Variance of k", "Lengthscale of ℓ", "Variance of ℓ", "λ", "σ²"), 2.5,
+        ("Lengthscale of k", "Variance of k", "Lengthscale of ℓ", "Variance of ℓ", "λ", "sd.σ"), 2.5,
     ),
     "Swiss roll, 2,000 points, 50 slices": (
         "/roll", "roll-right", ("Lengthscale of k: x", "Variance of k", "σ²"), 1.5,
