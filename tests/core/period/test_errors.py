@@ -25,7 +25,7 @@ from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.series import Series, read_series
 from deconditioning.period.statistics import period_draws
 from tests.core.period.made import SPEC, UNLEARNED, made_dataset
-from tests.core.period.test_stations import table_of
+from tests.core.period.test_stations import is_of_dense_matrices, table_of
 
 ERROR = replace(SPEC, matching="direct", error="t_sd")
 ALIKE = UNLEARNED.replace(noise=0.02)
@@ -178,36 +178,9 @@ def test_the_averaged_evidence_knows_the_errors() -> None:
 
 
 def test_stations_stand_beside_cells_with_errors(tmp_path: Path) -> None:
-    """The same as with the errors behind one dense Gaussian of all times and the stations' common effects."""
-    dataset = made_dataset(4)
-    table = table_of(dataset, tmp_path / "stations.csv", altitude=False)
+    table = table_of(made_dataset(4), tmp_path / "stations.csv", altitude=False)
     series = of_files(4, moving=True, stations=str(table))
-    result = downscale_series(series, UNLEARNED)
-    spec, problem = result.spec, series.problem
-    data, points, cells = problem.joint_data, problem.joint_data.points, 20
-    kernel = evaluate(spec.kernel.build(problem.columns), problem.inputs, problem.inputs).detach()
-    average = data.bags.mean(torch.eye(len(kernel), dtype=kernel.dtype)[torch.as_tensor(problem.joint_pixel)])
-    (tau,) = spec.noises_of_sources
-    of_cells = spec.noise + torch.as_tensor(series.errors[:, problem.target_cell] / series.scale) ** 2
-    common = torch.cat([torch.zeros(cells, points.effects.shape[1], dtype=kernel.dtype), points.effects])
-    targets = series.targets(range(4))
-    known = [targets[:, time].isfinite().nonzero()[:, 0] for time in range(4)]
-    covariance = torch.block_diag(*(
-        (average @ kernel @ average.T + torch.diag(torch.cat([of_cells[time], tau + points.variance])))[rows][:, rows]
-        for time, rows in enumerate(known)
-    ))  # fmt: skip
-    shared = torch.cat([common[rows] for rows in known])
-    covariance += (shared * points.prior) @ shared.T
-    values = torch.cat([targets[rows, time] for time, rows in enumerate(known)]) - spec.mean
-    begin = np.cumsum([0, *map(len, known)])
-    for time, rows in enumerate(known):
-        cross = torch.zeros(len(covariance), len(kernel), dtype=kernel.dtype)
-        cross[begin[time] : begin[time + 1]] = average[rows] @ kernel
-        solved = torch.linalg.solve(covariance, cross)
-        mean = series.level[time] + series.scale * problem.on_grid(spec.mean + solved.T @ values)
-        sd = series.scale * problem.on_grid(spec.value_sd(kernel.diagonal() - (cross * solved).sum(0)))
-        np.testing.assert_allclose(result.means[time], mean, rtol=0, atol=1e-8)
-        np.testing.assert_allclose(result.sd(time), result.amplitude[time] * sd, rtol=0, atol=1e-8)
+    is_of_dense_matrices(series, downscale_series(series, UNLEARNED))
 
 
 def test_a_number_is_the_error_of_every_cell_and_unknown_errors_hide_a_cell() -> None:

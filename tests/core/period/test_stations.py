@@ -26,7 +26,7 @@ from deconditioning.models.learning.repeats import Repeats, averaged_objective
 from deconditioning.models.learning.trainable import Trainable
 from deconditioning.period.ensemble import Ensemble, downscale_ensemble, read_ensemble
 from deconditioning.period.posterior import condition_times, pixel_sums
-from deconditioning.period.run import downscale_series
+from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.series import Series, read_series
 from deconditioning.period.statistics import period_draws
 from tests.core.period.made import SPEC, UNLEARNED, made_dataset
@@ -92,22 +92,27 @@ def test_the_series_has_every_station_once_and_gaps_where_it_has_no_value(series
         np.testing.assert_allclose(np.sort(known), np.sort(rows["t [K]"][there]), atol=1e-9)
 
 
-def test_means_and_sds_are_those_of_dense_matrices_of_all_times(series: Series) -> None:
-    """All pixels of all times and the effects in one Gaussian: f_t independent between times, b common to all."""
-    result = downscale_series(series, UNLEARNED)
-    spec, problem = result.spec, series.problem
-    data, points = problem.joint_data, problem.joint_data.points
-    assert points is not None and points.effects.shape == (12, 2)
+def is_of_dense_matrices(series: Series, result: PeriodResult) -> tuple[torch.Tensor, torch.Tensor]:
+    """Means and sds are those of all pixels of all times and the stations' effects b in one Gaussian: f_t independent
+    between times, errors of cells their own at each, b common to all. Gives the mean and covariance of b, standardised.
+    """
+    spec, problem, times = result.spec, series.problem, range(len(series))
+    data, points, cells = problem.joint_data, problem.joint_data.points, len(problem.data.targets)
+    assert points is not None
     kernel = evaluate(spec.kernel.build(problem.columns), problem.inputs, problem.inputs).detach()
-    cells = len(problem.data.targets)
     average = data.bags.mean(torch.eye(len(kernel), dtype=kernel.dtype)[torch.as_tensor(problem.joint_pixel)])
     (tau,) = spec.noises_of_sources
-    single = torch.cat([torch.full((cells,), spec.noise, dtype=kernel.dtype), tau + points.variance])
-    noise = torch.diag(single + spec.point_noise * average.square().sum(1))
-    common = torch.cat([torch.zeros(cells, 2, dtype=kernel.dtype), points.effects])
-    targets = series.targets(range(6))
-    known = [targets[:, time].isfinite().nonzero()[:, 0] for time in range(6)]
-    blocks = [(average @ kernel @ average.T + noise)[rows][:, rows] for rows in known]
+    of_cells = torch.full((len(series), cells), spec.noise, dtype=kernel.dtype)
+    if series.errors is not None:
+        of_cells += torch.as_tensor(series.errors[:, problem.target_cell] / series.scale) ** 2
+    every, of_pixels = average @ kernel @ average.T, spec.point_noise * average.square().sum(1)
+    common = torch.cat([torch.zeros(cells, points.effects.shape[1], dtype=kernel.dtype), points.effects])
+    targets = series.targets(times)
+    known = [targets[:, time].isfinite().nonzero()[:, 0] for time in times]
+    blocks = [
+        (every + torch.diag(of_pixels + torch.cat([of_cells[time], tau + points.variance])))[rows][:, rows]
+        for time, rows in enumerate(known)
+    ]
     shared = torch.cat([common[rows] for rows in known])
     covariance = torch.block_diag(*blocks) + (shared * points.prior) @ shared.T
     values = torch.cat([targets[rows, time] for time, rows in enumerate(known)]) - spec.mean
@@ -120,10 +125,17 @@ def test_means_and_sds_are_those_of_dense_matrices_of_all_times(series: Series) 
         sd = series.scale * problem.on_grid(spec.value_sd(kernel.diagonal() - (cross * solved).sum(0)))
         np.testing.assert_allclose(result.means[time], mean, rtol=0, atol=1e-8)
         np.testing.assert_allclose(result.sd(time), result.amplitude[time] * sd, rtol=0, atol=1e-8)
-    effects = points.prior[:, None] * shared.T @ torch.linalg.solve(covariance, values[:, None])
-    spread = torch.diag(points.prior) - (points.prior[:, None] * shared.T) @ torch.linalg.solve(
-        covariance, shared * points.prior
-    )  # fmt: skip
+    prior = points.prior[:, None] * shared.T
+    return prior @ torch.linalg.solve(covariance, values), torch.diag(points.prior) - prior @ torch.linalg.solve(
+        covariance, prior.T
+    )
+
+
+def test_means_and_sds_are_those_of_dense_matrices_of_all_times(series: Series) -> None:
+    assert series.problem.joint_data.points is not None
+    assert series.problem.joint_data.points.effects.shape == (12, 2)
+    result = downscale_series(series, UNLEARNED)
+    effects, spread = is_of_dense_matrices(series, result)
     about = result.diagnostics["stations"]
     assert about["offset"] == pytest.approx(series.scale * float(effects[0]), abs=1e-8)
     assert about["per_100_m_sd"] == pytest.approx(series.scale * float(spread[1, 1].sqrt()), abs=1e-8)
