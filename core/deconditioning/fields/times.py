@@ -21,6 +21,9 @@ SEASONS = {"DJF": (12, 1, 2), "MAM": (3, 4, 5), "JJA": (6, 7, 8), "SON": (9, 10,
 _AS_NUMBER = re.compile(r"days? as %Y%m%d(\.%f)?")
 _MONTHS = re.compile(r"months? since (\d{1,4})-(\d{1,2})-(\d{1,2})(?:[T ]+(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.0*)?)?)?"
                      r"(?: ?(?:Z|UTC|GMT))?", re.IGNORECASE)  # fmt: skip
+#: Dates since the year 0, by which COARDS and old files mark a climatology, and the calendars without such a year.
+_YEAR_ZERO = re.compile(r"[a-z]+ since 0{1,4}-\d{1,2}-\d{1,2}\b.*", re.IGNORECASE)
+_WITHOUT_ZERO = ("", "standard", "gregorian", "julian")
 _SINCE = re.compile(r"\s*([a-z_]+)\s+since\s+(.*?)\s*", re.IGNORECASE | re.DOTALL)
 #: Zones in letters that are not UTC, and first dates whose day and month may stand either way round.
 _ZONE = re.compile(r"\d\s*(?!UTC|GMT|UT|Z)([A-Z]{3,4})$")
@@ -75,11 +78,14 @@ def is_odd(attributes: Mapping[Any, Any]) -> bool:
     """Whether ``read_odd`` reads times with these attributes, which xarray does not."""
     units = str(attributes.get("units", "")).strip()
     months = units.lower().startswith(("month since", "months since"))
-    return bool(_AS_NUMBER.fullmatch(units)) or months or str(attributes.get("calendar", "")) == "360"
+    calendar = str(attributes.get("calendar", "")).lower()
+    zero = bool(_YEAR_ZERO.fullmatch(units)) and calendar in _WITHOUT_ZERO
+    return bool(_AS_NUMBER.fullmatch(units)) or months or zero or calendar == "360"
 
 
 def read_odd(dataset: "xr.Dataset") -> "xr.Dataset":
-    """The dataset with dates in place of ``20010714.25``, of months since a date, and of WRF's ``Times``.
+    """The dataset with dates in place of ``20010714.25``, of months since a date, of a climatology's times since the
+    year 0, and of WRF's ``Times``.
 
     Numbers that make no date stay as they are.
     """
@@ -89,7 +95,7 @@ def read_odd(dataset: "xr.Dataset") -> "xr.Dataset":
     for name, variable in dataset.variables.items():
         dates = None
         if variable.dtype.kind in "fiu" and variable.ndim <= 1 and is_odd(variable.attrs):
-            dates = _from_numbers(np.asarray(variable.values, dtype=float), variable.attrs)
+            dates = dates_from_numbers(np.asarray(variable.values, dtype=float), variable.attrs)
         elif str(name) == "Times" and variable.ndim == 1 and variable.dtype.kind in "SOU":
             dates = _from_text(variable.values)
         if dates is not None:
@@ -103,7 +109,8 @@ def read_odd(dataset: "xr.Dataset") -> "xr.Dataset":
     return dataset.drop_vars(list(result)).assign_coords(xr.Coordinates(named, indexes={})) if result else dataset
 
 
-def _from_numbers(values: np.ndarray, attributes: Mapping[Any, Any]) -> np.ndarray | None:
+def dates_from_numbers(values: np.ndarray, attributes: Mapping[Any, Any]) -> np.ndarray | None:
+    """Dates from numbers whose units xarray does not know (`is_odd`); None if they make none."""
     units = str(attributes["units"]).strip()
     try:
         if _AS_NUMBER.fullmatch(units):
@@ -115,9 +122,17 @@ def _from_numbers(values: np.ndarray, attributes: Mapping[Any, Any]) -> np.ndarr
             import cftime
 
             return np.asarray(cftime.num2date(values, units, calendar="360_day"))
-        return _months_since(values, units)
+        return _months_since(values, units) if "month" in units.lower() else _since_zero(values, units)
     except (ValueError, OverflowError, IndexError, TypeError):
         return None
+
+
+def _since_zero(values: np.ndarray, units: str) -> np.ndarray | None:
+    """Dates of a climatology, in the years 0 and 1: those of later years depend on the calendar that was meant."""
+    import cftime
+
+    dates = np.asarray(cftime.num2date(values, units, calendar="proleptic_gregorian", has_year_zero=True))
+    return dates if all(date.year in (0, 1) for date in dates.flat) else None
 
 
 def _months_since(values: np.ndarray, units: str) -> np.ndarray | None:

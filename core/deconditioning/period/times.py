@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
@@ -15,13 +15,15 @@ _ALL = "all"
 
 
 def time_dimension(fields: Fields, name: str) -> str:
-    """The dimension of a field that holds its times: the one with several dates, or the one called ``time``.
+    """The dimension of a field that holds its times: the one with several dates, or else the one that the file calls
+    so, by its name, ``axis`` or ``standard_name``.
 
     Raises ``InputError`` if there is none.
     """
     extra = {dim: labels for dim, labels in fields.check(name).extra.items() if len(labels) > 1}
     dated = [dim for dim, labels in extra.items() if is_dated(labels)]
-    result = [dim for dim in dated if dim in ("time", "valid_time")] or dated or [dim for dim in extra if dim == "time"]
+    result = [dim for dim in dated if dim in ("time", "valid_time")] or dated
+    result = result or [dim for dim in extra if _is_called_time(fields, dim)]
     if not result:
         dims = ", ".join(f"`{dim}`" for dim in extra) or "none"
         raise InputError(
@@ -31,13 +33,18 @@ def time_dimension(fields: Fields, name: str) -> str:
     return result[0]
 
 
+def _is_called_time(fields: Fields, dim: str) -> bool:
+    attributes = fields.dataset[dim].attrs if dim in fields.dataset.coords else {}
+    return dim.lower() == "time" or attributes.get("axis") == "T" or attributes.get("standard_name") == "time"
+
+
 def first_used(name: str, dim: str, labels: Sequence[str], where: str = "") -> str:
     """A note that the first of several values along a dimension of a variable is used, as nothing else is selected."""
     return f"Dimension `{dim}`{where} has {len(labels)} values; the first, {labels[0]}, is used for `{name}`."
 
 
 def chosen_times(labels: Sequence[str], words: Sequence[str]) -> list[int]:
-    """The indices, ascending, of the times that ``words`` mean; each is one of
+    """The indices of the times that ``words`` mean, earliest first (`in_order`); each of the words is one of
 
     ``all``; the beginning of dates, ``2019-03`` or ``2019-03-04T12``; both ends of a stretch, ``2019-03-01/2019-03-10``
     (either may be empty); an index ``#5``, or a stretch of indices ``#0/#9``. Both ends are included.
@@ -55,7 +62,12 @@ def chosen_times(labels: Sequence[str], words: Sequence[str]) -> list[int]:
                 f"#0/#{len(labels) - 1}."
             )
         result.update(chosen)
-    return sorted(result)
+    return in_order(labels, result)
+
+
+def in_order(labels: Sequence[str], indices: Iterable[int]) -> list[int]:
+    """Some indices, earliest date first, also where a file has its times in another order; ascending without dates."""
+    return sorted(indices, key=lambda n: (labels[n], n)) if is_dated(labels) else sorted(indices)
 
 
 def _indices(labels: Sequence[str], word: str) -> list[int]:

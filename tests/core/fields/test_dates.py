@@ -57,6 +57,24 @@ def test_a_calendar_of_its_own_and_levels_can_stand_twice_too():
         found.values("t", {"plev": "850"})
 
 
+@pytest.mark.parametrize(
+    ("units", "numbers", "labels"),
+    [
+        # hours since the year 0, as COARDS writes a climatology: the middles of January and February
+        ("hour since 0000-01-01 00:00:00", [372.0, 1080.0], ["0000-01-16 12:00", "0000-02-15 00:00"]),
+        ("days since 0-1-1", [59.0, 365.0], ["0000-02-29 00:00", "0000-12-31 00:00"]),
+        ("days since 0000-01-01", [730000.0, 730001.0], ["730000 days since 0000-01-01"]),  # of which calendar?
+    ],
+)
+def test_the_year_zero_of_a_climatology(tmp_path, units, numbers, labels):
+    dataset = dated(days("2001-01-01", "2001-01-03"))
+    dataset["time"] = ("time", numbers, {"units": units})
+    dataset.to_netcdf(tmp_path / "a.nc")
+    found = open_fields(tmp_path / "a.nc")
+    assert list(found.labels("time"))[: len(labels)] == labels
+    assert any("could not be read as dates" in note for note in found.notes) == (numbers[0] > 1e5)
+
+
 def test_times_within_a_minute_are_told_apart_by_seconds():
     found = fields(dated(np.array(["2001-01-01T00:00:00", "2001-01-01T00:00:20", "2001-01-01T00:01:00"], "M8[ns]")))
     assert found.check("t").extra["time"][1] == "2001-01-01 00:00:20" and not found.notes

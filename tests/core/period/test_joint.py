@@ -10,6 +10,7 @@ from scipy.stats import gumbel_r
 
 from deconditioning.downscaling.source import Source
 from deconditioning.errors import InputError, never
+from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.gridded import Fields
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.period import posterior
@@ -31,7 +32,7 @@ from deconditioning.period.dataset import period_dataset
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.series import Series, read_series
 from deconditioning.period.statistics import gumbel_level, period_draws, period_statistics, statistics_named
-from tests.core.period.made import SPEC, UNLEARNED
+from tests.core.period.made import SPEC, UNLEARNED, made_dataset, made_fields
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +61,17 @@ def test_errors_have_the_posteriors_correlation_and_leave_the_cells(series: Seri
     np.testing.assert_allclose(draws.std(0), 1, atol=0.12)
     np.testing.assert_allclose(np.corrcoef(draws.T), posterior / np.outer(sd, sd), atol=0.17)
     assert np.abs((draws * sd) @ average.T).max() < 0.1 * sd.mean()
+
+
+def test_a_file_whose_times_run_backwards_has_the_same_draws(series: Series, result: PeriodResult) -> None:
+    backwards = fields_from_dataset(made_dataset(60).isel(time=slice(None, None, -1)))
+    again = read_series(Source("x"), SPEC, lambda key: backwards, ["#0/#11"])
+    assert again.labels == series.labels
+    drawn = [next(period_draws(each, 1, 3))[0] for each in (result, downscale_series(again, UNLEARNED))]
+    np.testing.assert_allclose(*drawn, rtol=0, atol=1e-9)
+    usual, other = read_training(series, made_fields(60)), read_training(again, backwards)
+    assert other.labels == usual.labels
+    np.testing.assert_array_equal(other.fine, usual.fine)
 
 
 def test_errors_of_a_field_that_does_not_fit_into_memory_are_the_same(

@@ -22,6 +22,7 @@ def dates(start: str, count: int, step: str) -> list[np.datetime64]:
         (dates("1900-01-01", 120, "YS"), 0, 0),
         (dates("2001-01-01", 24, "MS"), 2, 0),
         (dates("2001-01-01", 12, "MS"), 1, 0),
+        (dates("1982-01-16T20:00", 132, "730.5h"), 2, 0),  # the middles of months, at many hours
         ([None] * 50, 0, 0),
     ],
 )

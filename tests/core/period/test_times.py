@@ -3,7 +3,9 @@
 import pytest
 
 from deconditioning.errors import InputError
-from deconditioning.period.times import chosen_times, places_of_times
+from deconditioning.fields.from_dataset import fields_from_dataset
+from deconditioning.period.times import chosen_times, places_of_times, time_dimension
+from tests.core.period.made import made_dataset
 
 HOURS = [f"2019-03-{day:02d} {hour:02d}:00" for day in (1, 2, 3) for hour in (0, 6, 12, 18)]
 
@@ -35,6 +37,22 @@ def test_words_that_mean_no_time_are_refused(word) -> None:
 def test_labels_that_are_no_dates_are_matched_whole() -> None:
     assert chosen_times(["0", "1", "2"], ["1"]) == [1]
     assert chosen_times(["0", "1", "2"], ["#1/#2"]) == [1, 2]
+
+
+def test_times_are_chosen_in_the_order_of_their_dates() -> None:
+    assert chosen_times(HOURS[::-1], ["all"]) == list(range(11, -1, -1))
+    assert chosen_times(HOURS[6:] + HOURS[:6], ["#4/#7"]) == [6, 7, 4, 5]
+
+
+@pytest.mark.parametrize(("dim", "about"), [("TIME", {}), ("T", {"axis": "T"}), ("t1", {"standard_name": "time"})])
+def test_times_without_dates_lie_along_what_the_file_calls_time(dim, about) -> None:
+    dataset = made_dataset(3).drop_vars("time").rename(time=dim)
+    dataset[dim] = (dim, [0.0, 1.0, 2.0], about)
+    assert time_dimension(fields_from_dataset(dataset), "t") == dim
+    dataset[dim].attrs = {}
+    if about:
+        with pytest.raises(InputError, match="no dimension of several times"):
+            time_dimension(fields_from_dataset(dataset), "t")
 
 
 def test_the_only_day_of_a_month_is_not_every_day_of_it() -> None:

@@ -14,7 +14,7 @@ from deconditioning.errors import InputError, short
 from deconditioning.fields.reading.geotiff import STARTS, open_geotiff
 from deconditioning.fields.reading.hdf5 import open_hdf5
 from deconditioning.fields.reading.missing_values import Repaired
-from deconditioning.fields.times import first_date_of, is_odd
+from deconditioning.fields.times import dates_from_numbers, first_date_of, is_odd
 from deconditioning.fields.writing.attributes import classic_store, readable
 
 if TYPE_CHECKING:
@@ -161,6 +161,9 @@ def _times(variables: Mapping[Any, "xr.Variable"]) -> tuple[set[str], list[str]]
         notes += [note] * bool(note)
         if is_odd(variable.attrs) or not clear:
             numbers.add(str(name))  # read by ``deconditioning.fields.times``
+            if since and clear and dates_from_numbers(np.asarray(variable.values, dtype=float), variable.attrs) is None:
+                why = f"no calendar makes them of {variable.attrs['units']}"
+                notes.append(f"`{name}` could not be read as dates ({why}); its raw numbers are used.")
         elif since and (why := _fault(partial(_decoded, name, variable, load=True))):
             numbers.add(str(name))
             notes.append(f"`{name}` could not be read as dates ({why.rstrip(' .')}); its raw numbers are used.")

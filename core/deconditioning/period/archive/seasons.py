@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from deconditioning.period.correlation import days_of
+
 #: Harmonics of the year where nearly all months are known, and where a season is; of the day; months that are nearly
 #: all, and a season; hours that make a day.
 _YEAR, _SEASON, _DAY, _MOST_MONTHS, _SEASON_MONTHS, _HOURS = 2, 1, 2, 9, 3, 4
@@ -28,7 +30,8 @@ class Seasons:
 
         Two of the year from nine months on, one from three months on (a season) if it holds all dates of use, for
         beyond its own dates a wave goes astray; none for annual values; two of the day if there are at least four
-        hours of it; none if there are fewer than four times for each column.
+        hours of it and times are mostly less than a day apart: the middles of months are at many hours, too; none if
+        there are fewer than four times for each column.
         """
         if any(date is None for date in (*dates, *used)):
             return Seasons(0, 0)
@@ -37,7 +40,7 @@ class Seasons:
         annual = _YEAR if months >= _MOST_MONTHS else _SEASON if months >= _SEASON_MONTHS else 0
         if annual == _SEASON and _farthest([part[2] for part in parts], [_parts(d)[2] for d in used]) > _BEYOND:
             annual = 0
-        diurnal = min(_DAY, (hours - 1) // 2) if hours >= _HOURS else 0
+        diurnal = min(_DAY, (hours - 1) // 2) if hours >= _HOURS and _usual_step(dates) < 1 else 0
         while annual + diurnal and _TIMES_A_COLUMN * (1 + 2 * (annual + diurnal)) > len(dates):
             annual, diurnal = (annual - 1, diurnal) if annual >= diurnal else (annual, diurnal - 1)
         return Seasons(annual, diurnal)
@@ -74,6 +77,11 @@ def _parts(date: Any) -> tuple[int, float, float, float]:
     day = (date.hour + date.minute / 60 + date.second / 3600) / 24
     length = date.replace(month=12, day=30 if date.calendar == "360_day" else 31).dayofyr
     return int(date.month), round(24 * day, 6), (date.dayofyr - 1 + day) / length, day
+
+
+def _usual_step(dates: Sequence[Any]) -> float:
+    """The median number of days from one date to the next."""
+    return float(np.median(np.diff(np.sort(days_of(dates)))))
 
 
 def _farthest(known: Sequence[float], used: Sequence[float]) -> float:

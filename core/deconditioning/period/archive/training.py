@@ -18,7 +18,7 @@ from deconditioning.fields.units import convert
 from deconditioning.period.archive.predictors import NO_PREDICTORS, Predictors, predictors_at
 from deconditioning.period.archive.stored import Collected, Stored, cost_sentence, needs_file
 from deconditioning.period.series import Series
-from deconditioning.period.times import chosen_times, first_used, places_of_times, time_dimension
+from deconditioning.period.times import chosen_times, first_used, in_order, places_of_times, time_dimension
 
 #: Times below which there is nothing to learn a covariance from.
 _LEAST_TIMES = 20
@@ -187,7 +187,7 @@ def training_times(labels: Sequence[str], downscaled: Sequence[str], words: Sequ
     if words:
         return chosen_times(labels, words)
     known = set(downscaled)
-    return [n for n, label in enumerate(labels) if label not in known]
+    return in_order(labels, [n for n, label in enumerate(labels) if label not in known])
 
 
 def selection_of(
