@@ -30,7 +30,7 @@ _MOST_DRAWS, _FEWEST_DRAWS, _MOST_VALUES = 50, 20, 64_000_000
 def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     """The choice of a statistic, its maps, and what it is at the place."""
     if any(each.residuals is None for each in _members(shown)):
-        st.info("Statistics need joint draws, which are not available when covariates change with time.")
+        st.info("Statistics need joint draws, which are not available when pixels or cells change with time.")
         return
     name = widgets.segmented_control("Statistic", list(_WORDS), default="mean", key="p-statistic") or "mean"
     word = _WORDS[name]

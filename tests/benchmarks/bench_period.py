@@ -7,7 +7,7 @@ part of the project lie in the folder that ``DECONDITIONING_FIELDS`` names; thos
 import json
 import os
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,13 +29,14 @@ from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.training import read_training
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.scores import verified_result
-from deconditioning.period.series import Series, read_series
+from deconditioning.period.series import read_series
 from deconditioning.period.statistics import period_draws, period_statistics
 from deconditioning.studies.downscaling.given_fields import FOLDER
 from deconditioning.verification.report import Verification, verify
 from deconditioning.verification.series import BILINEAR, CONSERVING
 from tests.benchmarks.gaps import with_gaps
 from tests.benchmarks.long_series import made_series
+from tests.benchmarks.period_case import Case, row_of_pooling, series_of, times_of
 from tests.benchmarks.table import Row, keep
 
 ARCHIVE, PREDICTED, ALONE = "archive", "archive with predictors", "cells alone"
@@ -53,6 +54,8 @@ WINDOWS, WINDOW, DRAWS, ALONE_EVERY, SERIES = 6, 48, 30, 3, 3
 MISSING = (0.3, 0.7)
 #: Times, evenly spread, that are predicted with a climatology as a covariate, and without one.
 SPREAD = 24
+#: Times, evenly spread, that are predicted by hyperparameters of all times and by those of each time alone.
+SINGLE = 6
 #: Long series: pixels, pixels along a cell, and times, of which a part is computed; how a plan is said.
 PLANNED = (("360 × 720 pixels, 800 cells", (360, 720), 18, 1000), ("EUR-11, 1,190 cells", (408, 420), 12, 10_957))
 PART, PLAN = 100, "{:.0f} min of CPU time, {:.2g} GB of memory, {:.0f} GB on disk"
@@ -60,29 +63,9 @@ PART, PLAN = 100, "{:.0f} min of CPU time, {:.2g} GB of memory, {:.0f} GB on dis
 MOVING = 10
 SMOKE = {
     "MOST_TIMES": 40, "MOST_SERIES": 1, "WINDOWS": 2, "WINDOW": 6, "DRAWS": 3, "SERIES": 1, "MOVING": 2, "SPREAD": 3,
-    "PART": 3, "PLANNED": (("12 × 12 pixels, 9 cells", (12, 12), 4, 6),),
+    "SINGLE": 2, "PART": 3, "PLANNED": (("12 × 12 pixels, 9 cells", (12, 12), 4, 6),),
     "SETTINGS": DownscaleSettings(model="area_to_point_gp", restarts=1, steps=2, integrate=False),
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Case:
-    """A series: what opens it, target, covariates, pixels along a cell, the share of its times that is archive, and
-    variables that may predict the target.
-    """
-
-    title: str
-    open: "partial[Fields]"
-    target: str
-    covariates: tuple[str, ...]
-    block: int
-    share: float
-    predictors: tuple[str, ...] = ()
-
-    @property
-    def title_of_windows(self) -> str:
-        """The series, and how long the sides of its cells are."""
-        return f"{self.title}: cells of {self.block} × {self.block} pixels"
 
 
 def cases() -> list[Case]:
@@ -107,7 +90,7 @@ def cases() -> list[Case]:
 def predicted(case: Case) -> dict[str, PeriodResult]:
     """The later times from an archive of the earlier ones, also with predictors, and from cells alone."""
     fields = case.open()
-    count = times_of(case, fields)
+    count = times_of(case, fields, MOST_TIMES)
     first = round(case.share * count)
     earlier, later = [f"#0/#{first - 1}"], [f"#{first}/#{count - 1}"]
     series = series_of(case, fields, later[0])
@@ -120,18 +103,6 @@ def predicted(case: Case) -> dict[str, PeriodResult]:
         training = read_training(series, fields, earlier, others)
         result[PREDICTED] = downscale_with_archive(series, training, SETTINGS)
     return {**result, ALONE: downscale_series(series, SETTINGS)}
-
-
-def times_of(case: Case, fields: Fields) -> int:
-    """How many times of a series are used."""
-    (labels,) = [each for each in fields.check(case.target).extra.values() if len(each) > 1]
-    return min(len(labels), MOST_TIMES)
-
-
-def series_of(case: Case, fields: Fields, times: str) -> Series:
-    """The series of some times of fields that are open."""
-    spec = DownscalingSpec(case.target, case.covariates, block=(case.block, case.block), withhold=0.0)
-    return read_series(Source("fields"), spec, lambda key: fields, [times])
 
 
 def tendency_of_draws(result: PeriodResult) -> float:
@@ -204,8 +175,8 @@ def held_by_statistics(result: PeriodResult, values: np.ndarray) -> dict[str, fl
 def windows_of(case: Case) -> dict[str, list[dict[str, float]]]:
     """What the intervals of each window hold, from an archive of all other times, and from cells alone."""
     fields, result = case.open(), {ARCHIVE: [], ALONE: []}
-    for number, window in enumerate(np.array_split(np.arange(times_of(case, fields)), WINDOWS)):
-        first, last, end = int(window[0]), int(window[:WINDOW][-1]), times_of(case, fields) - 1
+    for number, window in enumerate(np.array_split(np.arange(times_of(case, fields, MOST_TIMES)), WINDOWS)):
+        first, last, end = int(window[0]), int(window[:WINDOW][-1]), times_of(case, fields, MOST_TIMES) - 1
         series = series_of(case, fields, f"#{first}/#{last}")
         others = [f"#0/#{first - 1}"] * (first > 0) + [f"#{last + 1}/#{end}"] * (last < end)
         training = read_training(series, fields, others)
@@ -256,7 +227,7 @@ def rows_of_gaps(title: str, case: Case, name: str) -> list[Row]:
     covariate, or from cells alone.
     """
     fields = case.open()
-    count = times_of(case, fields)
+    count = times_of(case, fields, MOST_TIMES)
     first = round(case.share * count)
     predict = partial(downscale_series, settings=SETTINGS)
     if name == CLIMATOLOGY:
@@ -297,7 +268,7 @@ def climatology_of(
 def row_of_climatology(case: Case) -> Row:
     """Some of the later times from cells alone, with the climatology of the earlier ones as a covariate and without."""
     fields = case.open()
-    count = times_of(case, fields)
+    count = times_of(case, fields, MOST_TIMES)
     first = round(case.share * count)
     times = [f"#{time}" for time in np.unique(np.linspace(first, count - 1, SPREAD).round().astype(int))]
     spec, given = climatology_of(case, fields, times, first)
@@ -321,6 +292,14 @@ def bench_period_climatology() -> None:
     for case in [each for each in cases() if each.target != "pr"][:MOST_SERIES]:
         rows.append(row_of_climatology(case))
         keep("period_climatology", rows)
+
+
+def bench_period_pooled() -> None:
+    """Some of the later times of every series of temperatures, from cells alone."""
+    rows: list[Row] = []
+    for case in [each for each in cases() if each.target != "pr"][:MOST_SERIES]:
+        rows.append(row_of_pooling(case, case.open(), MOST_TIMES, SINGLE, SETTINGS))
+        keep("period_pooled", rows)
 
 
 def bench_period_plan() -> None:

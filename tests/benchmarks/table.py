@@ -18,7 +18,7 @@ KEPT: list[tuple[str, Sequence[Row]]] = []
 TARGETS = {"latency": "bench-latency", "play": "bench-latency", "start_up": "bench-latency", "load": "bench-load",
            "lesson": "bench-load", "soak": "soak", "period": "bench-period",
            "period_statistics": "bench-period", "period_gaps": "bench-period", "period_gaps_archive": "bench-period",
-           "period_gaps_climatology": "bench-period",
+           "period_gaps_climatology": "bench-period", "period_pooled": "bench-period",
            "period_climatology": "bench-period", "period_plan": "bench-period"}  # fmt: skip
 HEAD = ("what", "size", "ours", "yardstick", "ratio", "peak memory", "device", "accuracy", "note")
 

@@ -19,7 +19,7 @@ from scipy.special import ndtr
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.fields.problem.warp import Warp
 from deconditioning.metrics.predictive import Predictive
-from deconditioning.period.correlation import TimeCorrelation, days_of
+from deconditioning.period.correlation import days_of
 from deconditioning.period.joint import Residuals, linked_errors
 from deconditioning.period.series import Series
 
@@ -156,7 +156,7 @@ class Latent(Protocol):
 
     @property
     def residuals(self) -> Residuals | None:
-        """What draws errors; None if covariates change with time."""
+        """What draws errors; None if pixels or cells change with time."""
         ...
 
 
@@ -203,14 +203,12 @@ class BehindWarp:
         part = (1.0, on_grid(centre), on_grid(spread))
         return Predictive(on_grid(flat.mean), on_grid(flat.sd), (part,), self.warp, (self.lowest, np.inf))
 
-    def draws(
-        self, count: int, seed: int, correlation: TimeCorrelation | None = None
-    ) -> Iterator[Float[np.ndarray, "T P"]]:
+    def draws(self, count: int, seed: int) -> Iterator[Float[np.ndarray, "T P"]]:
         """Joint draws in the target's units, each with the means of the cells."""
         series, residuals = self.latent.series, self.latent.residuals
         assert residuals is not None
         pixels = len(series.problem.pixel)
-        for errors, _ in linked_errors(residuals, days_of(series.dates), pixels, count, seed, correlation):
+        for errors, _ in linked_errors(residuals, days_of(series.dates), pixels, count, seed):
             yield self.drawn(errors)
 
     def drawn(self, errors: Float[np.ndarray, "T P"]) -> Float[np.ndarray, "T P"]:

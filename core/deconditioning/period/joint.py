@@ -22,21 +22,47 @@ from deconditioning.period.series import Series
 
 
 @dataclass(frozen=True, eq=False)
+class ErrorsOfCoefficients:
+    """Errors ``Σ_k b_k(t) ε_k(x)``, of variance one, of coefficients that are the same at all times: the ``basis``
+    b (T, h), of length one at every time, and what gives the share (P,) of these errors in each pixel's variance and
+    draws of ε, of variance one where there is a share.
+    """
+
+    basis: Float[np.ndarray, "T h"]
+    draw: Callable[[int, torch.Generator], tuple[Float[Tensor, " P"], Float[Tensor, "count h P"]]]
+
+
+@dataclass(frozen=True, eq=False)
 class Residuals:
     """``draw`` gives (count, P) independent fields of standardised errors, of variance one at every pixel, from a
     generator; ``correlation`` is ρ in time, ``of_archive`` if it comes from an archive's left-out errors. ``together``
-    gives (count, T, P) of the joint posterior of all times, where that is known, in place of ρ.
+    gives (count, T, P) of all times together, where their joint distribution is known, in place of ρ. A part of the
+    errors may be ``constant``, in addition to what ρ says.
+
+    Where covariates change with time there is no ρ, and ``draw`` gives (count, T, P): errors of functions of the
+    covariates that never change.
     """
 
-    draw: Callable[[int, torch.Generator], Float[Tensor, "count P"]]
-    correlation: TimeCorrelation
+    draw: Callable[[int, torch.Generator], Float[Tensor, "count *T P"]]
+    correlation: TimeCorrelation | None
     of_archive: bool
     together: Callable[[int, torch.Generator], Float[Tensor, "count T P"]] | None = None
+    constant: ErrorsOfCoefficients | None = None
 
     def only(self, times: np.ndarray) -> "Residuals":
         """Those of some of the times."""
-        every = self.together
-        return self if every is None else replace(self, together=lambda count, given: every(count, given)[:, times])
+        if self.constant is not None:
+            return replace(self, constant=replace(self.constant, basis=self.constant.basis[times]))
+        if self.together is None:
+            return self
+        fixed = self.draw if self.correlation is not None else _some(self.draw, times)
+        return replace(self, draw=fixed, together=_some(self.together, times))
+
+
+def _some(
+    every: Callable[[int, torch.Generator], Tensor], times: np.ndarray
+) -> Callable[[int, torch.Generator], Tensor]:  # fmt: skip
+    return lambda count, generator: every(count, generator)[:, times]
 
 
 #: σ² below which the noise has no part in the errors.
@@ -46,27 +72,33 @@ _AT_ONCE = 100_000_000
 
 
 def linked_errors(
-    residuals: Residuals, days: np.ndarray, pixels: int, count: int, seed: int,
-    correlation: TimeCorrelation | None = None,
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:  # fmt: skip
+    residuals: Residuals, days: np.ndarray, pixels: int, count: int, seed: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """``count`` fields (T, P) of standardised errors at times in ``days``, correlated in space and in time, one after
-    another, and (1, P) of errors that never change.
+    another, and (1, P), or (T, P) where covariates change with time, of errors that never change.
 
-    The correlation in time is by default that of the residuals, or of their joint posterior. Errors are drawn a few
-    series at a time, so that the draws depend on ``count`` too.
+    Errors are drawn a few series at a time, so that the draws depend on ``count`` too.
     """
     times, generator = len(days), torch.Generator().manual_seed(seed)
     most = max(1, _AT_ONCE // (8 * times * pixels))
     at_once = [min(most, count - begin) for begin in range(0, count, most)]
-    if residuals.together is not None and correlation is None:
+    if residuals.together is not None:
         for series in at_once:
             joint = residuals.together(series, generator)
-            yield from zip(joint.numpy(), residuals.draw(series, generator).numpy()[:, None], strict=True)
+            fixed = residuals.draw(series, generator).reshape(series, -1, pixels)
+            yield from zip(joint.numpy(), fixed.numpy(), strict=True)
         return
-    root = linalg.root(torch.as_tensor((correlation or residuals.correlation).matrix(days)), "correlation in time")
+    assert residuals.correlation is not None
+    root = linalg.root(torch.as_tensor(residuals.correlation.matrix(days)), "correlation in time")
     for series in at_once:
-        for errors in residuals.draw(series * times, generator).reshape(series, times, -1):
-            yield (root @ errors).numpy(), errors[:1].numpy()
+        fields = residuals.draw(series * times, generator).reshape(series, times, -1)
+        constant = residuals.constant
+        share, coefficients = constant.draw(series, generator) if constant else (None, fields)
+        for errors, own in zip(fields, coefficients, strict=True):
+            linked = root @ errors
+            if constant is not None and share is not None:
+                linked = (1 - share).sqrt() * linked + share.sqrt() * (torch.as_tensor(constant.basis) @ own)
+            yield linked.numpy(), errors[:1].numpy()
 
 
 def kernel_draws(
@@ -78,6 +110,18 @@ def kernel_draws(
     if spec.model.looks_at_footprints and problem.data.footprints is not None:
         rows += problem.data.footprints.count
     return prior_draws(spec, problem, picture_for(spec, problem), at, rows, count, generator, never)
+
+
+def lasting_draws(
+    spec: ModelSpec, problem: DownscalingProblem, between: Float[Tensor, "T T"], count: int, generator: torch.Generator
+) -> tuple[Float[Tensor, "T P D"], Float[Tensor, "T n D"]]:
+    """Prior draws of f at T times, correlated by the root ``between`` of a correlation in time, and their bag means."""
+    prior, means = kernel_draws(spec, problem, len(between) * count, generator)
+    mixed = (
+        torch.einsum("ts,psd->tpd", between.to(each), each.reshape(len(each), len(between), count))
+        for each in (prior, means)
+    )
+    return next(mixed), next(mixed)
 
 
 def residuals_of_kernel(
@@ -94,15 +138,24 @@ def residuals_of_kernel(
     def draw(count: int, generator: torch.Generator) -> Float[Tensor, "count P"]:
         """Standardised errors (count, P)."""
         prior, means = kernel_draws(spec, problem, count, generator)
-        noise = root @ normal((len(root), count), generator).to(root)
-        dual = conditioning.weights @ conditioning.factor.solve(conditioning.weights.T @ means.to(root) + noise)
-        result = torch.empty(count, sums.pixels, dtype=torch.float64)
-        for part, cross, prior_variance in sums.tiles():
-            sd = conditioning.variance(cross, prior_variance).sqrt().clamp_min(1e-12)
-            result[:, part] = ((prior[part].T.to(root) - dual.T @ cross) / sd).cpu()
-        return result
+        return errors_given(conditioning, sums, prior, means, root @ normal((len(root), count), generator).to(root))
 
     return Residuals(draw, correlation, of_archive=False)
+
+
+def errors_given(
+    conditioning: Conditioning, sums: PixelSums, prior: Float[Tensor, "P D"], means: Float[Tensor, "n D"],
+    noise: Float[Tensor, "m D"],
+) -> Float[Tensor, "D P"]:  # fmt: skip
+    """``f − c(x)ᵀ W S⁻¹ (Wᵀf̄ + e)`` over its sd, from prior draws of f, their bag ``means`` and errors e of the
+    targets.
+    """
+    dual = conditioning.weights @ conditioning.factor.solve(conditioning.weights.T @ means.to(noise) + noise)
+    result = torch.empty(prior.shape[1], sums.pixels, dtype=torch.float64)
+    for part, cross, prior_variance in sums.tiles():
+        sd = conditioning.variance(cross, prior_variance).sqrt().clamp_min(1e-12)
+        result[:, part] = ((prior[part].T.to(noise) - dual.T @ cross) / sd).cpu()
+    return result
 
 
 def _share_of_noise(sums: PixelSums, given: Conditioning, noise: Float[Tensor, " M"]) -> float:

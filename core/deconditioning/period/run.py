@@ -17,10 +17,11 @@ from deconditioning.errors import Check, InputError
 from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
-from deconditioning.period.correlation import TimeCorrelation, days_of
 from deconditioning.period.joint import Residuals, correlation_of_group, residuals_of_kernel
 from deconditioning.period.learning import learn_pooled, spread_times
 from deconditioning.period.linking.cells import Linked, single_times
+from deconditioning.period.linking.moving import same_places
+from deconditioning.period.linking.moving_draws import residuals_of_moving
 from deconditioning.period.linking.series import linked_series
 from deconditioning.period.posterior import (
     PixelSums,
@@ -51,7 +52,7 @@ class Behind(Protocol):
         """The distributions (H, W) of the pixels' values at a time."""
         ...
 
-    def draws(self, count: int, seed: int, correlation: TimeCorrelation | None = None) -> Iterator[np.ndarray]:
+    def draws(self, count: int, seed: int) -> Iterator[np.ndarray]:
         """Joint draws (T, P) at the pixels, in the target's units."""
         ...
 
@@ -73,7 +74,7 @@ class PeriodResult:
         ``spreads``, ``amplitude`` and ``by_value`` are then those of the Gaussian behind them. None for a Gaussian.
     evidence : (T,) log evidence of each time, standardised; given all earlier times if times are linked.
     seconds : CPU and wall time after learning; ``warnings`` are messages.
-    residuals : joint draws of the errors; None if covariates change with time.
+    residuals : joint draws of the errors; None if pixels or cells change with time.
     peers : other methods from the same archive, by name; none without one.
     linked : the cells of all times of the series, linked through time; None if each time is conditioned by itself.
     method : the other method whose prediction this is (`archive.peers.fitted.SHORT`); empty for that of ``spec``.
@@ -184,7 +185,7 @@ def _gaussian(
         warnings + jitter_sentence(jitter),
         {"device": str(device), "jitter": jitter, "learned_from": len(spread_times(series)), **diagnostics,
          **_about_stations(series, spec, groups, linked)},
-        _residuals(series, spec, sums, groups, linked, chosen) if series.varying is None else None, linked=linked,
+        _residuals(series, spec, sums, groups, linked, chosen) if filled.alike else None, linked=linked,
     )  # fmt: skip
 
 
@@ -246,6 +247,7 @@ class _Filled:
     evidence: np.ndarray
     spreads: list[np.ndarray] = field(default_factory=list)
     jitter: float = 0.0
+    alike: bool = True  # whether all times have the same pixels and cells
 
     @staticmethod
     def of(series: Series) -> "_Filled":
@@ -258,6 +260,7 @@ class _Filled:
         means: np.ndarray, spreads: list[np.ndarray],
     ) -> None:  # fmt: skip
         """Fill in the times ``at``: standardised means (n, P) of all, and the sd field of each group of times."""
+        self.alike &= same_places(series.problem, problem)
         for column, time in enumerate(at):
             self.means[time] = series.level[time] + series.scale * problem.on_grid(means[column])
         for group, spread in zip(groups, spreads, strict=True):
@@ -283,6 +286,8 @@ def _residuals(
 
     Of an ensemble, the first member shows how long they last.
     """
+    if series.varying is not None:
+        return residuals_of_moving(series, spec, sums, linked, chosen)
     largest = max(groups, key=lambda group: (len(group.times), len(group.rows)))
     alike = [group.times for group in groups if torch.equal(group.rows, largest.rows)]  # whose errors may differ
     times = np.sort(torch.cat(alike).cpu().numpy())
@@ -293,6 +298,4 @@ def _residuals(
     result = residuals_of_kernel(spec, series.problem, sums, largest, correlation)
     if linked is None:
         return result
-    return replace(
-        result, together=linked.draws(spec, series.problem, sums, days_of(series.dates), series.member)
-    ).only(chosen)
+    return replace(result, together=linked.draws(spec, series, sums)).only(chosen)

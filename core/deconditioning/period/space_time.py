@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from deconditioning import linalg
@@ -131,16 +131,25 @@ def moments_beside(
 
     ``parts`` are a, the covariance of g with e_t, and the variance of g, which is new at every time.
     """
-    (state, cross, prior), (loading, noise) = parts, chain.seen(time)
+    state, cross, prior = parts
+    rows, weights, left = gain_beside(chain, targets, time, state, cross)
+    mean = weights.T @ targets[rows, time] + left.T @ given.mean[time]
+    prior = prior - (weights * cross[rows]).sum(0)
+    return mean, (prior + (given.covariance[time] @ left).mul_(left).sum(0)).clamp_min(0)
+
+
+def gain_beside(
+    chain: Chain, targets: Float[Tensor, "M T"], time: int, state: Float[Tensor, "d n"], cross: Float[Tensor, "M n"]
+) -> tuple[Int[Tensor, " r"], Float[Tensor, "r n"], Float[Tensor, "d n"]]:
+    """What numbers ``aᵀ v_t + g``, with a as ``state``, have of the targets and states of their time: the ``rows`` of
+    the known targets, the weights of these, and those of the states.
+    """
+    loading, noise = chain.seen(time)
     rows = (~targets[:, time].isnan()).nonzero()[:, 0]
     if not bool(cross[rows].any()):
-        mean, left = state.T @ given.mean[time], state
-    else:
-        weights = linalg.cholesky(noise[rows][:, rows], "covariance of what is new at a time").solve(cross[rows])
-        left = state - loading[rows].T @ weights
-        mean = weights.T @ targets[rows, time] + left.T @ given.mean[time]
-        prior = prior - (weights * cross[rows]).sum(0)
-    return mean, (prior + (given.covariance[time] @ left).mul_(left).sum(0)).clamp_min(0)
+        return rows, torch.zeros_like(cross[rows]), state
+    weights = linalg.cholesky(noise[rows][:, rows], "covariance of what is new at a time").solve(cross[rows])
+    return rows, weights, state - loading[rows].T @ weights
 
 
 def drawn_chain(
@@ -151,7 +160,7 @@ def drawn_chain(
     ``v* + E[v | z − z*]`` with states v* and targets z* of a draw of the prior.
     """
     cells, times = targets.shape
-    size = chain.loading.shape[1]
+    size = chain.loading.shape[-1]
     fresh = normal((times, size, count), generator).to(chain.loading)
     states = [fresh[0]]
     for kept, new in zip(chain.kept[1:, :, None], fresh[1:], strict=True):
@@ -160,5 +169,5 @@ def drawn_chain(
     errors = normal((cells, times * count), generator).to(chain.loading).reshape(cells, times, count)
     of_noise = [linalg.root(each, "noise of the cells") for each in chain.noise.reshape(-1, cells, cells)]
     errors = torch.stack([of_noise[time % len(of_noise)] @ errors[:, time] for time in range(times)], dim=1)
-    seen = torch.einsum("md,tdn->mtn", chain.loading, drawn) + errors
+    seen = torch.einsum("tmd,tdn->mtn", chain.loading.expand(times, cells, size), drawn) + errors
     return drawn + smoothed_chain(chain, targets[:, :, None] - seen).mean

@@ -12,7 +12,7 @@ import numpy as np
 
 from deconditioning.errors import InputError
 from deconditioning.fields.times import MONTHS, SEASONS
-from deconditioning.period.correlation import TimeCorrelation, days_of
+from deconditioning.period.correlation import days_of
 from deconditioning.period.joint import linked_errors
 from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series
@@ -58,30 +58,27 @@ class PeriodStatistic:
 Draw = tuple[np.ndarray, np.ndarray | None]
 
 
-def period_draws(
-    result: PeriodResult, count: int, seed: int, correlation: TimeCorrelation | None = None
-) -> Iterator[Draw]:
+def period_draws(result: PeriodResult, count: int, seed: int) -> Iterator[Draw]:
     """``count`` joint draws of the series, in the target's units, one after another.
 
     ``mean + sd · u`` with ``u ~ N(0, ρ ⊗ R)``, R the correlation in space of the posterior's errors and ρ that in time,
-    by default the result's own, in units of the warp where the target has one; every draw has the means of the cells
-    then. Errors are drawn a few series at a time, so that the draws depend on ``count`` too.
-    Raises ``InputError`` if covariates change with time.
+    or the joint distribution of all times where it is known, in units of the warp where the target has one; every draw
+    has the means of the cells then. Errors are drawn a few series at a time, so that the draws depend on ``count`` too.
+    Raises ``InputError`` if pixels or cells change with time.
     """
     residuals = result.residuals
     if residuals is None:
         raise InputError(
-            "Statistics need joint draws, which are not available when covariates change with time: leave them out."
+            "Statistics need joint draws, which are not available when pixels or cells change with time: leave them "
+            "out, or choose times at which covariates are known at the same pixels."
         )
     if result.behind:
-        yield from ((draw, None) for draw in result.behind.draws(count, seed, correlation))
+        yield from ((draw, None) for draw in result.behind.draws(count, seed))
         return
     chosen, times = result.series.problem.pixel, len(result.series)
     means = result.means.reshape(times, -1)[:, chosen]
     sds = np.stack([result.sd(time).flat[chosen] for time in range(times)])
-    for errors, first in linked_errors(
-        residuals, days_of(result.series.dates), len(chosen), count, seed, correlation
-    ):  # fmt: skip
+    for errors, first in linked_errors(residuals, days_of(result.series.dates), len(chosen), count, seed):
         yield means + sds * errors, None if residuals.of_archive else means + sds * first
 
 

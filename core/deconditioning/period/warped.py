@@ -21,7 +21,7 @@ from deconditioning.fields.problem.scaling import Scale
 from deconditioning.fields.problem.warp import Warp, fit_warp
 from deconditioning.metrics.predictive import Part, Predictive
 from deconditioning.period.behind_warp import Latent
-from deconditioning.period.correlation import TimeCorrelation, days_of
+from deconditioning.period.correlation import days_of
 from deconditioning.period.joint import linked_errors
 from deconditioning.period.series import Series, scale_of
 
@@ -115,15 +115,13 @@ class WarpedCells:
         ((weight, centre, spread),) = self._parts(time)
         return in_target_units(((weight, centre + self._delta[time], spread),), self.warp)
 
-    def draws(
-        self, count: int, seed: int, correlation: TimeCorrelation | None = None
-    ) -> Iterator[Float[np.ndarray, "T P"]]:
+    def draws(self, count: int, seed: int) -> Iterator[Float[np.ndarray, "T P"]]:
         """Joint draws in the target's units, each with the means of the cells."""
         pixel, residuals = self.series.problem.pixel, self.latent.residuals
         assert residuals is not None
         problems = [self._problem(time) for time in range(len(self.series))]
         standard = [self._standard(time) for time in range(len(self.series))]
-        for errors, _ in linked_errors(residuals, days_of(self.series.dates), len(pixel), count, seed, correlation):
+        for errors, _ in linked_errors(residuals, days_of(self.series.dates), len(pixel), count, seed):
             drawn = (
                 physical_draw(problem, mean + sd * error).flat[pixel]
                 for problem, (mean, sd), error in zip(problems, standard, errors, strict=True)

@@ -68,3 +68,8 @@ def with_gaps(times: int, share: float, spec: DownscalingSpec = SPEC) -> Series:
     missing = np.random.default_rng(1).uniform(size=series.coarse.shape) < share
     coarse = np.where(missing, np.nan, series.coarse)
     return replace(series, coarse=coarse, level=np.nanmean(coarse, axis=1))
+
+
+def with_wind(times: int, share: float) -> Series:
+    """The same with a covariate that changes with time."""
+    return with_gaps(times, share, replace(SPEC, covariates=("orog", "wind")))

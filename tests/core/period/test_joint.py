@@ -32,18 +32,13 @@ from deconditioning.period.dataset import period_dataset
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.series import Series, read_series
 from deconditioning.period.statistics import gumbel_level, period_draws, period_statistics, statistics_named
+from tests.core.period.dense import average_of
 from tests.core.period.made import SPEC, UNLEARNED, made_dataset, made_fields
 
 
 @pytest.fixture(scope="module")
 def result(series: Series) -> PeriodResult:
     return downscale_series(series, UNLEARNED)
-
-
-def averages(series: Series) -> np.ndarray:
-    area = series.problem.grid.area.ravel()
-    average = (np.arange(20)[:, None] == series.problem.cell.ravel()) * area
-    return average / average.sum(1, keepdims=True)
 
 
 def gram_of(series: Series, result: PeriodResult) -> np.ndarray:
@@ -53,7 +48,7 @@ def gram_of(series: Series, result: PeriodResult) -> np.ndarray:
 
 
 def test_errors_have_the_posteriors_correlation_and_leave_the_cells(series: Series, result: PeriodResult) -> None:
-    kernel, average = gram_of(series, result), averages(series)
+    kernel, average = gram_of(series, result), average_of(series)
     inner = average @ kernel @ average.T + result.spec.noise * np.eye(20)
     posterior = kernel - kernel @ average.T @ np.linalg.solve(inner, average @ kernel)
     sd = np.sqrt(np.diag(posterior))
@@ -94,7 +89,7 @@ def test_errors_of_an_archive_have_the_mixtures_covariance(series, result, setti
     r, a, w = known.r.numpy(), known.coarse.a.numpy(), mixture.share
     cell = series.problem.cell.ravel()
     rho = np.exp(-0.5 * (setting.coarse.distance.numpy() / (mixture.reach or np.inf)) ** 2)
-    kernel, average = gram_of(series, result), averages(series)
+    kernel, average = gram_of(series, result), average_of(series)
     prior = w * r.T @ r / known.coarse.freedom * rho[cell][:, cell] + (1 - w) * choice.scale * kernel
     gram = w * a.T @ a / known.coarse.freedom * rho + (1 - w) * choice.scale * average @ kernel @ average.T
     gram += NOISE * np.trace(gram) / 20 * np.eye(20)
@@ -108,7 +103,8 @@ def test_errors_of_an_archive_have_the_mixtures_covariance(series, result, setti
 
 def test_draws_have_the_series_mean_and_sd_and_are_linked_in_time(series: Series, result: PeriodResult) -> None:
     correlation = TimeCorrelation((Part(0.6, 5.0), Part(0.4, math.inf)))
-    draws = np.stack([draw for draw, _ in period_draws(result, 150, 1, correlation)])
+    result = replace(result, residuals=replace(result.residuals, correlation=correlation))
+    draws = np.stack([draw for draw, _ in period_draws(result, 150, 1)])
     sds = np.stack([result.sd(time).ravel() for time in range(12)])
     standard = (draws - result.means.reshape(12, -1)) / sds
     assert np.abs(standard.mean(0)).max() < 0.35
@@ -116,7 +112,7 @@ def test_draws_have_the_series_mean_and_sd_and_are_linked_in_time(series: Series
     expected = correlation.matrix(days_of(series.dates))
     np.testing.assert_allclose(rho, expected, atol=0.06)
     np.testing.assert_allclose(expected[0, 5], 0.6 * np.exp(-1) + 0.4)
-    again, fixed = next(period_draws(result, 150, 1, correlation))
+    again, fixed = next(period_draws(result, 150, 1))
     np.testing.assert_array_equal(again, draws[0])
     np.testing.assert_allclose(np.ptp((fixed - result.means.reshape(12, -1)) / sds, axis=0), 0, atol=1e-9)
 
@@ -255,7 +251,7 @@ def test_noise_of_single_times_does_not_last(fields: Fields) -> None:
     noise, scale = 0.3, 6.0
     whole = read_series(Source("x"), SPEC, lambda key: fields, ["#0/#59"])
     start = downscale_series(whole, UNLEARNED.replace(noise=noise))
-    kernel, average, rng = gram_of(whole, start), averages(whole), np.random.default_rng(1)
+    kernel, average, rng = gram_of(whole, start), average_of(whole), np.random.default_rng(1)
     constant = sum(t.scale for t in start.spec.kernel.terms if all(f.family == "constant" for f in t.factors))
     space, lag = average @ (kernel - constant) @ average.T, np.abs(np.subtract.outer(np.arange(60.0), np.arange(60.0)))
     lasting = np.linalg.cholesky(np.exp(-lag / scale)) @ rng.normal(size=(60, 20)) @ np.linalg.cholesky(space).T

@@ -6,17 +6,10 @@ import numpy as np
 import pytest
 
 from deconditioning.errors import InputError
-from deconditioning.kernels.spec import KernelSpec
-from deconditioning.kernels.tiles import evaluate
-from deconditioning.period.correlation import days_of
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.series import Series
-from tests.core.period.made import SPEC, UNLEARNED, with_gaps
-
-
-def with_wind(times: int, share: float) -> Series:
-    """The same with a covariate that changes with time."""
-    return with_gaps(times, share, replace(SPEC, covariates=("orog", "wind")))
+from tests.core.period.dense import average_of, prior_in_time
+from tests.core.period.made import UNLEARNED, with_wind
 
 
 @pytest.fixture(scope="module")
@@ -25,29 +18,14 @@ def series() -> Series:
 
 
 def dense(series: Series, result: PeriodResult) -> tuple[np.ndarray, np.ndarray, float]:
-    """Mean and variance (T, P), standardised, and log evidence by one covariance of all cells at all times: terms that
-    are linear, or have no wind, last, and the others are new at every time.
-    """
-    problems, spec, count = [series.at(time) for time in range(len(series))], result.spec, len(series)
-    area, days = series.problem.grid.area.ravel(), days_of(series.dates)
-    average = (np.arange(20)[:, None] == series.problem.cell.ravel()) * area
-    average /= average.sum(1, keepdims=True)
+    """Mean and variance (T, P), standardised, and log evidence by one covariance of all cells at all times."""
+    count, average = len(series), average_of(series)
     assert result.linked is not None
-    whole = np.zeros((count, 320, count, 320))
-    for term in spec.kernel.terms:
-        families = {factor.family for factor in term.factors}
-        lasts = families == {"linear"} or families == {"powered_exponential"}
-        assert lasts or families in ({"rbf"}, {"constant"})
-        kernel = KernelSpec((term,)).build(series.problem.columns)
-        for t, s in np.ndindex(count, count):
-            if lasts or t == s:
-                between = np.exp(-abs(days[t] - days[s]) / result.linked.scale)
-                whole[t, :, s] += between * evaluate(kernel, problems[t].inputs, problems[s].inputs).detach().numpy()
-    whole = whole.reshape(count * 320, -1)
+    whole = prior_in_time(series, result.spec.kernel, result.linked.scale).reshape(count * 320, -1)
     z = ((series.coarse - series.level[:, None]) / series.scale).ravel()
     there = np.isfinite(z)
     across = whole @ np.kron(np.eye(count), average)[there].T
-    covariance = np.kron(np.eye(count), average)[there] @ across + spec.noise * np.eye(there.sum())
+    covariance = np.kron(np.eye(count), average)[there] @ across + result.spec.noise * np.eye(there.sum())
     fit = np.linalg.solve(covariance, z[there])
     evidence = -0.5 * (z[there] @ fit + np.linalg.slogdet(covariance)[1] + there.sum() * np.log(2 * np.pi))
     variance = np.diag(whole) - (across * np.linalg.solve(covariance, across.T).T).sum(1)

@@ -9,23 +9,29 @@ import torch
 from deconditioning.datasets.weather import weather_region
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.downscaling.source import Source
+from deconditioning.downscaling.starting import spec_to_settings
 from deconditioning.engine.reporting import NoReport
 from deconditioning.errors import InputError, never
 from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.spec import DownscalingSpec
+from deconditioning.kernels.spec import KernelSpec
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.period.archive import outside as outside_module
-from deconditioning.period.archive.outside import Outside
+from deconditioning.period.archive.outside import Outside, kernel_gain
 from deconditioning.period.archive.pair import downscale_pair
 from deconditioning.period.archive.run import downscale_with_archive, predicted_with_archive
 from deconditioning.period.archive.setting import Setting, prepare
 from deconditioning.period.archive.training import Training, read_training
+from deconditioning.period.correlation import days_of
 from deconditioning.period.run import PeriodResult, downscale_series, of_a_series
 from deconditioning.period.series import Series, read_series
 from deconditioning.period.statistics import period_draws
+from tests.core.period.dense import average_of
 from tests.core.period.made import UNLEARNED
+from tests.core.period.unit_draws import UNITS, correlation, units
+from tests.core.period.unit_draws import covariance as unit_covariance
 
 #: Columns of pixels that the archive has, of 20: whole cells of 4 × 4.
 _COLUMNS = 12
@@ -66,26 +72,22 @@ def test_coarse_values_are_known_everywhere_and_fine_ones_in_part(
     assert any("at 40 % of the pixels its climatology is carried on" in note for note in partial.notes)
 
 
-def test_the_climatology_is_that_of_dense_universal_kriging(
-    series: Series, partial: Training, of_part: Setting
-) -> None:
-    found = Outside.of(of_part, 0.7, never)
-    assert found is not None
+def dense_kriging(series: Series, partial: Training, setting: Setting) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Universal kriging of the coefficients outside, written out: their estimates (p, h), s_k² (h,), and the covariance
+    (p, p) of their errors for s_k² = 1.
+    """
     problem, known, beyond = series.problem, np.flatnonzero(partial.known), np.flatnonzero(~partial.known)
-    kernel = evaluate(of_part.spec.kernel.build(problem.columns), problem.inputs, problem.inputs).detach().numpy()
-    area = problem.grid.area.ravel()
-    average = (np.arange(20)[:, None] == problem.cell.ravel()) * area
-    average /= average.sum(1, keepdims=True)
-    observe = np.vstack([average, np.eye(320)[known]])
+    kernel = evaluate(setting.spec.kernel.build(problem.columns), problem.inputs, problem.inputs).detach().numpy()
+    observe = np.vstack([average_of(series), np.eye(320)[known]])
     noise = np.zeros(len(observe))
-    noise[:20] = of_part.spec.noise
+    noise[:20] = setting.spec.noise
     covariance = observe @ kernel @ observe.T + np.diag(noise)
     covariance += 1e-4 * np.trace(covariance) / len(covariance) * np.eye(len(covariance))
     orog = problem.inputs[:, list(problem.columns).index("orog")].numpy()
     f = np.stack([np.ones(320), orog], axis=1)
-    h = of_part.coarse.design
+    h = setting.coarse.design
     fit = np.linalg.inv(h.T @ h) @ h.T
-    data = np.hstack([fit @ partial.cells, fit @ partial.fine[:, known]]).T / of_part.unit
+    data = np.hstack([fit @ partial.cells, fit @ partial.fine[:, known]]).T / setting.unit
     inverse = np.linalg.inv(covariance)
     spread = np.linalg.inv((observe @ f).T @ inverse @ (observe @ f))
     slopes = spread @ (observe @ f).T @ inverse @ data
@@ -94,12 +96,61 @@ def test_the_climatology_is_that_of_dense_universal_kriging(
     climate = f[beyond] @ slopes + cross.T @ inverse @ left
     scale = np.diag(left.T @ inverse @ left) / (len(data) - 2)
     off = f[beyond] - cross.T @ inverse @ observe @ f
-    variance = np.diag(kernel)[beyond] - (cross * (inverse @ cross)).sum(0) + np.diag(off @ spread @ off.T)
+    return climate, scale, kernel[np.ix_(beyond, beyond)] - cross.T @ inverse @ cross + off @ spread @ off.T
+
+
+def test_the_climatology_is_that_of_dense_universal_kriging(
+    series: Series, partial: Training, of_part: Setting
+) -> None:
+    found = Outside.of(of_part, 0.7, never)
+    assert found is not None
+    climate, scale, covariance = dense_kriging(series, partial, of_part)
     parts = list(found.tiles(never))
-    assert np.array_equal(np.concatenate([pixels for pixels, _ in parts]), beyond)
+    assert np.array_equal(np.concatenate([pixels for pixels, _ in parts]), np.flatnonzero(~partial.known))
     np.testing.assert_allclose(torch.cat([each.climate for _, each in parts], 1).T, climate, rtol=0, atol=2e-5)
     mine = torch.cat([each.variance for _, each in parts])
-    np.testing.assert_allclose(mine, (h**2).mean(0) @ scale * variance, rtol=2e-4)
+    expected = (of_part.coarse.design**2).mean(0) @ scale * np.diag(covariance)
+    np.testing.assert_allclose(mine, expected, rtol=2e-4)
+
+
+def test_errors_of_the_climatology_are_the_same_at_all_times(
+    series: Series, partial: Training, of_part: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the dense kriging's coefficients, times the harmonics of each time, in their share of the variance."""
+    smooth = KernelSpec(tuple(t for t in of_part.spec.kernel.terms if t.factors[0].family == "powered_exponential"))
+    settings = spec_to_settings(UNLEARNED, replace(of_part.spec, kernel=smooth))  # without the slopes and a constant
+    of_part = prepare(series, partial, of_a_series(series, settings, len(series)), NoReport())
+    found = Outside.of(of_part, 0.7, never)
+    assert found is not None
+    _, scale, covariance = dense_kriging(series, partial, of_part)
+    beyond, design = np.flatnonzero(~partial.known), of_part.seasons.design(series.dates)
+    units(monkeypatch, [outside_module], [outside_module])
+    share, drawn = found.lasting.draw(UNITS, torch.Generator().manual_seed(0))
+    assert not drawn[:, :, torch.as_tensor(partial.known)].any()
+    errors = torch.einsum("th,nhp->ntp", torch.as_tensor(found.lasting.basis), drawn[:, :, beyond])
+    between = (design * scale) @ design.T
+    expected = np.kron(correlation(between), correlation(covariance))
+    np.testing.assert_allclose(unit_covariance(errors), expected, rtol=0, atol=2e-4)
+    stated = torch.cat([kernel_gain(of_part.coarse, each, 0.7).variance for _, each in found.tiles(never)]).numpy()
+    kriged = (of_part.coarse.design**2).mean(0) @ scale * np.diag(covariance)
+    np.testing.assert_allclose(share[beyond], kriged / (kriged + stated), rtol=2e-4)
+    assert not share[torch.as_tensor(partial.known)].any() and share[beyond].min() > 0
+
+
+def test_the_sd_of_a_mean_outside_has_the_errors_that_stay(series: Series, partial: Training) -> None:
+    whole = downscale_with_archive(series, partial, UNLEARNED)
+    residuals = whole.residuals
+    assert residuals is not None and residuals.constant is not None and residuals.correlation is not None
+    share, basis = residuals.constant.draw(1, torch.Generator())[0].numpy(), residuals.constant.basis
+    changing, staying = residuals.correlation.matrix(days_of(series.dates)), basis @ basis.T
+    sds = np.stack([whole.sd(time).ravel() for time in range(12)])
+    variance = [np.einsum("tp,ts,sp->p", sds, each, sds) / 144 for each in (changing, staying)]
+    expected = np.sqrt((1 - share) * variance[0] + share * variance[1])
+    found = np.stack([draw for draw, _ in period_draws(whole, 300, 0)]).mean(1).std(0)
+    beyond = ~partial.known
+    assert np.mean(found[beyond] / expected[beyond]) == pytest.approx(1, abs=0.03)
+    assert np.mean(expected[beyond] / np.sqrt(variance[0][beyond])) > 1.01
+    np.testing.assert_allclose(residuals.only(np.arange(3, 7)).constant.basis, basis[3:7])
 
 
 def test_anomalies_outside_have_the_gain_of_the_kernel(series: Series, partial: Training, of_part: Setting) -> None:
@@ -108,9 +159,7 @@ def test_anomalies_outside_have_the_gain_of_the_kernel(series: Series, partial: 
     assert found is not None
     problem, beyond, h = series.problem, np.flatnonzero(~partial.known), of_part.coarse.design
     kernel = evaluate(of_part.spec.kernel.build(problem.columns), problem.inputs, problem.inputs).detach().numpy()
-    area = problem.grid.area.ravel()
-    average = (np.arange(20)[:, None] == problem.cell.ravel()) * area
-    average /= average.sum(1, keepdims=True)
+    average = average_of(series)
     gram = found.scale * (average @ kernel @ average.T + of_part.spec.noise * np.eye(20))
     gram += 1e-4 * np.trace(gram) / 20 * np.eye(20)
     cross = found.scale * (average @ kernel)[:, beyond]

@@ -29,7 +29,7 @@ def residuals_of_archive(
 
     The archive's part is ``Σ_i r_i(x) g_i(cell(x)) / √N``, ``g_i ~ N(0, ρ)`` over the cells, independent for each time
     i of the training period; its coarse values are ``Σ_i a_i g_i(cell) / √N``. Pixels ``outside`` the archive have the
-    kernel's part alone. ``drawn`` is the setting with stations.
+    kernel's part alone, and errors of their climatology, the same at all times. ``drawn`` is the setting with stations.
     """
     method = mixed(choice, setting.coarse, setting.some(_SOME, never), setting.parts)
     drawn = drawn or setting
@@ -41,7 +41,7 @@ def residuals_of_archive(
         """Standardised errors (count, P)."""
         return _draw(drawn, choice, method, count, generator, outside)
 
-    return Residuals(draw, correlation, of_archive=True)
+    return Residuals(draw, correlation, of_archive=True, constant=None if outside is None else outside.lasting)
 
 
 def _draw(

@@ -7,10 +7,12 @@ archive,
 
 with a constant and the covariates f, and the kernel k of the anomalies. Anomalies have the gain of the kernel alone.
 The variance is that of both, times the ratio λ of squared errors to it: each quarter of the archive's area is predicted
-from the others as if it lay outside. Cells that the archive covers in part have their coarse values.
+from the others as if it lay outside. Errors of the coefficients are the same at all times. Cells that the archive
+covers in part have their coarse values.
 Source: Chilès and Delfiner 2012, *Geostatistics*, chapter 3.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -21,11 +23,13 @@ from torch import Tensor
 
 from deconditioning import linalg
 from deconditioning.downscaling.starting import coordinate_names
-from deconditioning.errors import Check
+from deconditioning.errors import Check, never
 from deconditioning.fields.grids.sphere import unit_vectors
+from deconditioning.kernels.families.draws import normal
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.period.archive.gain import NOISE, Anomalies, CoarseSide, Gain, Mixture
-from deconditioning.period.archive.setting import Setting
+from deconditioning.period.archive.setting import Setting, weights_of_targets
+from deconditioning.period.joint import ErrorsOfCoefficients, kernel_draws
 
 #: Pixels of the archive that the climatology is carried on from.
 _POINTS = 1500
@@ -102,6 +106,38 @@ class Outside:
         gain = kernel_gain(coarse, beyond, self.scale)
         return Gain(gain.known, gain.weights, self.ratio * (gain.variance + beyond.variance))
 
+    @property
+    def lasting(self) -> ErrorsOfCoefficients:
+        """The errors of the climatology at the times of the series."""
+        basis = self.setting.seasons.design(self.setting.series.dates) * self.kriging.scales.sqrt().cpu().numpy()
+        return ErrorsOfCoefficients(basis / np.linalg.norm(basis, axis=1, keepdims=True), self._climate_errors)
+
+    def _climate_errors(
+        self, count: int, generator: torch.Generator
+    ) -> tuple[Float[Tensor, " P"], Float[Tensor, "count h P"]]:
+        """The share of the climatology's errors in the variance, and errors of its coefficients over their sd, ``g(x) −
+        w(x)ᵀ(g + e)`` with the weights w of the kriging.
+        """
+        setting, kriging, columns = self.setting, self.kriging, count * len(self.kriging.scales)
+        problem = setting.series.problem
+        prior, means = (each.to(kriging.dual) for each in kernel_draws(setting.spec, problem, columns, generator))
+        weights, noise = weights_of_targets(setting.spec, problem, setting.sums)
+        root = linalg.root(noise, "noise of the cells")
+        cells = weights.T @ means + root @ normal((len(noise), columns), generator).to(root)
+        known = torch.cat([cells, prior[torch.as_tensor(kriging.points)]])
+        known += math.sqrt(kriging.noise) * normal(tuple(known.shape), generator).to(known)
+        share, result = torch.zeros(len(prior)).double(), torch.zeros(columns, len(prior), dtype=torch.float64)
+        for pixels, cross, variance in setting.sums_at(self.pixels, never):
+            at = torch.as_tensor(pixels)
+            v, _, off = kriging.beside(setting, pixels, cross)
+            own = kriging.variance(v, off, variance).clamp_min(1e-24)
+            left = prior[at] - kriging.weights(v, off).T @ known
+            result[:, at] = (left / own.sqrt()[:, None]).T.cpu()
+            beyond = kriging.at(setting, pixels, cross, variance)
+            stated = kernel_gain(setting.coarse, beyond, self.scale).variance + beyond.variance
+            share[at] = (beyond.variance / stated).cpu()
+        return share, result.reshape(-1, count, len(prior)).transpose(0, 1)
+
 
 def kernel_gain(coarse: CoarseSide, beyond: Beyond, scale: float) -> Gain:
     """The gain of the kernel alone, with the variance that it states; ``scale`` is s²."""
@@ -117,7 +153,8 @@ class _Kriging:
     """Universal kriging of the coefficients from n data: cells and ``points``.
 
     ``dual`` (n, h) is ``V⁻¹(d − Fβ)``, ``slopes`` β (q, h), ``drift`` (n, q) ``V⁻¹F``, ``spread`` (q, q)
-    ``(FᵀV⁻¹F)⁻¹`` and ``share`` the mean over the training period of ``Σ_k h_k(t)² s_k²``.
+    ``(FᵀV⁻¹F)⁻¹``, ``scales`` s_k² (h,), ``share`` the mean over the training period of ``Σ_k h_k(t)² s_k²``, and
+    ``noise`` the variance on the diagonal of V that keeps it regular.
     """
 
     points: np.ndarray
@@ -126,7 +163,9 @@ class _Kriging:
     slopes: Float[Tensor, "q h"]
     drift: Float[Tensor, "n q"]
     spread: Float[Tensor, "q q"]
+    scales: Float[Tensor, " h"]
     share: float
+    noise: float
 
     @staticmethod
     def of(setting: Setting, points: np.ndarray, check: Check) -> "_Kriging":
@@ -137,7 +176,8 @@ class _Kriging:
         cross = torch.cat([each for _, each, _ in setting.sums_at(points, check)], dim=1)[cells]
         within = torch.cat([cross, _kernel(setting, points, points)])
         covariance = torch.cat([torch.cat([setting.coarse.gram[cells][:, cells], cross.T]), within], dim=1)
-        covariance = covariance + NOISE * covariance.diagonal().mean() * linalg.identity(len(covariance), covariance)
+        noise = NOISE * float(covariance.diagonal().mean())
+        covariance = covariance + noise * linalg.identity(len(covariance), covariance)
         factor = linalg.cholesky(covariance, "covariance of the climatology")
         design = torch.cat([_of_cells(setting), _columns(setting, points)]).to(data)
         trend = factor.solve(design)
@@ -147,18 +187,34 @@ class _Kriging:
         dual = factor.solve(data - design @ slopes)
         scale = (dual * (data - design @ slopes)).sum(0) / (len(data) - design.shape[1])
         share = float((shared.design.square().mean(0) * scale).sum())
-        return _Kriging(points, factor, dual, slopes, trend, spread, share)
+        return _Kriging(points, factor, dual, slopes, trend, spread, scale, share, noise)
 
     def at(
         self, setting: Setting, pixels: np.ndarray, cross: Float[Tensor, "M p"], prior: Float[Tensor, " p"]
     ) -> Beyond:  # fmt: skip
         """The climatology of some pixels."""
+        v, f, off = self.beside(setting, pixels, cross)
+        climate = self.slopes.T @ f + self.dual.T @ v
+        return Beyond(climate, self.share * self.variance(v, off, prior), cross, prior)
+
+    def beside(
+        self, setting: Setting, pixels: np.ndarray, cross: Float[Tensor, "M p"]
+    ) -> tuple[Float[Tensor, "n p"], Float[Tensor, "q p"], Float[Tensor, "q p"]]:
+        """The covariance v of some pixels with the data, f, and ``f − FᵀV⁻¹v``."""
         v = torch.cat([cross[~setting.coarse.is_predictor], _kernel(setting, self.points, pixels)])
         f = _columns(setting, pixels).to(v).T
-        climate = self.slopes.T @ f + self.dual.T @ v
-        off = f - self.drift.T @ v
+        return v, f, f - self.drift.T @ v
+
+    def weights(self, v: Float[Tensor, "n p"], off: Float[Tensor, "q p"]) -> Float[Tensor, "n p"]:
+        """Those of the data."""
+        return self.factor.solve(v) + self.drift @ (self.spread @ off)
+
+    def variance(
+        self, v: Float[Tensor, "n p"], off: Float[Tensor, "q p"], prior: Float[Tensor, " p"]
+    ) -> Float[Tensor, " p"]:
+        """The variance of the errors, for s_k² = 1."""
         variance = prior - (v * self.factor.solve(v)).sum(0) + (off * (self.spread @ off)).sum(0)
-        return Beyond(climate, self.share * variance.clamp_min(0), cross, prior)
+        return variance.clamp_min(0)
 
 
 def _ratio(setting: Setting, scale: float, points: np.ndarray, check: Check) -> float:

@@ -26,7 +26,7 @@ from deconditioning.period.archive.predictors import Predictors
 from deconditioning.period.archive.run import WithoutPeers, predicted_with_archive, with_peers
 from deconditioning.period.archive.training import Training
 from deconditioning.period.behind_warp import BehindWarp, CellsOfPixels
-from deconditioning.period.correlation import TimeCorrelation, days_of
+from deconditioning.period.correlation import days_of
 from deconditioning.period.joint import linked_errors
 from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series, SeriesFile, scale_of
@@ -235,9 +235,7 @@ class _End:
         exact = ends.middle.means[time] + self.sign * ends.span.means[time] / 2
         return Predictive(exact, problem.on_grid(sd), every)
 
-    def draws(
-        self, count: int, seed: int, correlation: TimeCorrelation | None = None
-    ) -> Iterator[Float[np.ndarray, "T P"]]:
+    def draws(self, count: int, seed: int) -> Iterator[Float[np.ndarray, "T P"]]:
         """Joint draws; those of the other variable with the same seed belong to them."""
         ends, behind = self.ends, _behind(self.ends.span)
         series = ends.middle.series
@@ -247,7 +245,7 @@ class _End:
         cells = CellsOfPixels.of(problem, np.isfinite(means[0]))
         residuals = [each for each in (ends.middle.residuals, behind.latent.residuals) if each is not None]
         days, pixels = days_of(series.dates), len(problem.pixel)
-        both = (linked_errors(each, days, pixels, count, seed + n, correlation) for n, each in enumerate(residuals))
+        both = (linked_errors(each, days, pixels, count, seed + n) for n, each in enumerate(residuals))
         for (independent, _), (shared, _) in zip(*both, strict=True):
             error = sds * (ends.correlation * shared + np.sqrt(1 - ends.correlation**2) * independent)
             yield means + _centred(error, np.isfinite(behind.aims), cells) + self.sign * behind.drawn(shared) / 2

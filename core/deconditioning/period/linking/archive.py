@@ -170,6 +170,7 @@ class LinkedCells:
         which last as the ``residuals`` do.
         """
         series, coarse, cells = setting.series, setting.coarse, self.cells
+        assert residuals.correlation is not None
         between = residuals.correlation.matrix(days_of(series.dates)) * np.equal.outer(series.member, series.member)
         root = linalg.root(torch.as_tensor(between).to(cells.targets), "correlation in time")
         every, times = np.arange(len(coarse.z)), np.arange(len(series))

@@ -23,12 +23,13 @@ from torch import Tensor
 
 from deconditioning import linalg
 from deconditioning.errors import Check, never
-from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.metrics.predictive import Predictive
 from deconditioning.models.spec import ModelSpec
+from deconditioning.period.correlation import days_of
 from deconditioning.period.effects import SharedEffects
 from deconditioning.period.joint import kernel_draws
 from deconditioning.period.posterior import PixelSums, Together
+from deconditioning.period.series import Series
 from deconditioning.period.space_time import (
     Chain,
     Filtered,
@@ -41,7 +42,7 @@ from deconditioning.period.space_time import (
 #: Times, one after another, that τ and σ² are learned from and that cells are left out of, at most.
 MOST_TIMES = 60
 #: Share of the values that is missing and times from which linking is tried, and T M² numbers up to which it is.
-_LEAST_MISSING, _LEAST_TIMES, _MOST_NUMBERS = 0.02, 8, 3e7
+_LEAST_MISSING, _LEAST_TIMES, MOST_NUMBERS = 0.02, 8, 3e7
 #: One value in so many is left out, and the CRPS of these has to be smaller by this share.
 _LEFT_OUT, MARGIN = 10, 0.01
 #: Evaluations of the evidence, and the smallest σ².
@@ -145,23 +146,22 @@ class Linked:
         return means, list(variances)
 
     def draws(
-        self, spec: ModelSpec, problem: DownscalingProblem, sums: PixelSums, days: np.ndarray, member: np.ndarray
+        self, spec: ModelSpec, series: Series, sums: PixelSums
     ) -> Callable[[int, torch.Generator], Float[Tensor, "count T P"]]:
-        """What draws errors of all times from the joint posterior, over the sd of each pixel and time.
+        """What draws errors of all times of a series from the joint posterior, over the sd of each pixel and time.
 
         ``Aᵀ(v_t − m_t) + h_t(x) − Aᵀ L⁻¹ h̄_t`` with joint draws of the states v and of h, whose part that the cells do
         not know is independent of v and as long-lived as h.
         """
-        chain = self.chain
-        between = np.exp(-np.abs(np.subtract.outer(days, days)) / self.scale) * np.equal.outer(member, member)
-        root, times = linalg.root(torch.as_tensor(between).to(chain.loading), "correlation in time"), len(days)
+        chain, times = self.chain, len(series)
+        root = root_between(series, self.scale).to(chain.loading)
         varying = [t for t in spec.kernel.terms if any(f.family != "constant" for f in t.factors)]
         of_rest = replace(spec, kernel=replace(spec.kernel, terms=tuple(varying)))
 
         def draw(count: int, generator: torch.Generator) -> Float[Tensor, "count T P"]:
             """Standardised errors (count, T, P)."""
             states = drawn_chain(chain, self.targets, count, generator) - self.given.mean[:, :, None]
-            prior, means = kernel_draws(of_rest, problem, count * times, generator)
+            prior, means = kernel_draws(of_rest, series.problem, count * times, generator)
             known = self.cells.root.half_solve(means.to(root))
             result = torch.empty(count, times, sums.pixels, dtype=torch.float64)
             for part, cross, variance in sums.tiles():
@@ -205,7 +205,7 @@ def worth_trying(targets: Float[Tensor, "M T"], members: int, *, noisy: bool = F
     has enough times.
     """
     cells, times = targets.shape
-    few = times * cells**2 <= _MOST_NUMBERS
+    few = times * cells**2 <= MOST_NUMBERS
     missing = float(targets.isnan().double().mean()) >= _LEAST_MISSING
     return few and times // members >= _LEAST_TIMES and (noisy or missing)
 
@@ -217,6 +217,16 @@ def kept_between(days: np.ndarray, member: np.ndarray, scale: float | None) -> n
     same = np.concatenate([[False], np.diff(member) == 0])
     lag = np.abs(np.diff(days, prepend=days[0]))
     return np.where(same, np.exp(-lag / scale), 0.0) if scale else np.zeros(len(days))
+
+
+def root_between(series: Series, scale: float | None) -> Float[Tensor, "T T"]:
+    """The root of ``exp(−|Δt|/τ)`` between the times of a series, 0 between members, and between all times without a
+    ``scale``.
+    """
+    days = days_of(series.dates)
+    lag = np.abs(np.subtract.outer(days, days))
+    between = np.exp(-lag / scale) * np.equal.outer(series.member, series.member) if scale else np.eye(len(days))
+    return linalg.root(torch.as_tensor(between), "correlation in time")
 
 
 def most_missing(targets: Float[Tensor, "M T"], member: np.ndarray) -> np.ndarray:

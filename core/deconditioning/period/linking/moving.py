@@ -11,7 +11,7 @@ that change with time. Given the states of a time, a pixel depends on no other t
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,13 +23,42 @@ from deconditioning import linalg
 from deconditioning.downscaling.starting import columns_of
 from deconditioning.errors import Check, never
 from deconditioning.fields.problem.problem import DownscalingProblem
+from deconditioning.kernels.families.draws import normal
 from deconditioning.kernels.spec import KernelSpec, Term
 from deconditioning.models.indirect_gp import weights_and_noise
 from deconditioning.models.spec import ModelSpec
-from deconditioning.period.linking.cells import Cells, Linked
+from deconditioning.period.joint import kernel_draws, lasting_draws
+from deconditioning.period.linking.cells import Cells, Linked, root_between
 from deconditioning.period.posterior import PixelSums, pixel_sums
 from deconditioning.period.series import Series
-from deconditioning.period.space_time import Chain, moments_beside
+from deconditioning.period.space_time import Chain, drawn_chain, gain_beside, moments_beside
+
+
+@dataclass(frozen=True)
+class Parted:
+    """Terms of a kernel: ``constant`` ones, those ``still`` without covariates that change with time, the ``linear``
+    ones of these, and all others, whose part is ``new`` at every time.
+    """
+
+    constant: tuple[Term, ...]
+    still: tuple[Term, ...]
+    linear: tuple[Term, ...]
+    new: tuple[Term, ...]
+
+    @staticmethod
+    def of(kernel: KernelSpec, moving: frozenset[str]) -> "Parted":
+        """Of a kernel, with covariates named ``moving``."""
+        groups: dict[str, list[Term]] = {name: [] for name in ("constant", "still", "linear", "new")}
+        for term in kernel.terms:
+            families = [factor.family for factor in term.factors]
+            moves = bool(moving.intersection(*(factor.columns for factor in term.factors)))
+            if set(families) == {"constant"}:
+                groups["constant"].append(term)
+            elif not moves:
+                groups["still"].append(term)
+            else:
+                groups["linear" if families == ["linear"] else "new"].append(term)
+        return Parted(**{name: tuple(terms) for name, terms in groups.items()})
 
 
 @dataclass(frozen=True)
@@ -45,7 +74,7 @@ class Slopes:
         every = [
             (names.index(name), math.sqrt(term.scale) / length)
             for term in terms
-            for name, length in zip(term.factors[0].columns, term.factors[0].lengthscales, strict=True)
+            for name, length in term.factors[0].lengthscale_of.items()
         ]
         return Slopes(tuple(column for column, _ in every), tuple(sd for _, sd in every))
 
@@ -56,10 +85,11 @@ class Slopes:
 
 @dataclass(frozen=True, eq=False)
 class MovingCells(Cells):
-    """`Cells` of which ``root`` and ``level`` are those of the terms that last: the ``lasting`` sums of these, the
+    """`Cells` of which ``root`` and ``level`` are those of the ``terms`` that last: the ``lasting`` sums of these, the
     ``slopes``, the ``loadings`` (T, M, d) of the states at each time, and the ``noise`` (T, M, M) for σ² = 0.
     """
 
+    terms: Parted
     lasting: PixelSums
     slopes: Slopes
     loadings: Float[Tensor, "T M d"]
@@ -67,6 +97,20 @@ class MovingCells(Cells):
     def chain(self, days: np.ndarray, member: np.ndarray, scale: float | None, variance: float) -> Chain:
         """The chain of the states, as `Cells.chain` has it; the slopes last as h does."""
         return self.seen_with(self.loadings, days, member, scale, variance)
+
+    def parts(
+        self, time: int, part: slice, inputs: Float[Tensor, "p c"], cross: Float[Tensor, "M p"],
+        prior: Float[Tensor, " p"],
+    ) -> tuple[Float[Tensor, "d p"], Float[Tensor, "M p"], Float[Tensor, " p"]]:  # fmt: skip
+        """What some pixels have of the states of a time, A first, and the covariance with the cells and the variance of
+        what is left, as `space_time.moments_beside` takes them.
+        """
+        lasting, _ = self.lasting.tile(part)
+        of_cells, slopes = self.root.half_solve(lasting), self.slopes(inputs).T
+        level, width = math.sqrt(self.level) * torch.ones_like(prior)[None], len(slopes)
+        new = cross - lasting - self.loadings[time][:, -1 - width : -1] @ slopes - self.level
+        left = prior - self.level - slopes.square().sum(0) - of_cells.square().sum(0)
+        return torch.cat([of_cells, slopes, level]), new, left
 
     def only(self, times: Int[np.ndarray, " t"]) -> "MovingCells":
         """Those of some of the times."""
@@ -84,23 +128,64 @@ class LinkedMoving(Linked):
         self, sums: PixelSums, times: np.ndarray, check: Check = never
     ) -> tuple[Float[Tensor, "t P"], list[Float[Tensor, " P"]]]:
         """Posterior mean minus prior mean at a time, of whose problem the ``sums`` are, and var f."""
-        (time,), cells, varying = times, self.cells, self.series.varying
+        (time,), varying = times, self.series.varying
         assert varying is not None
         inputs, chain = varying(int(time)).inputs.to(sums.gram.device), self.chain
         means, variances = torch.empty(1, sums.pixels, dtype=torch.float64), sums.gram.new_empty(sums.pixels)
-        width = len(cells.slopes.columns)
         with torch.no_grad():
             for part, cross, prior in sums.tiles(check):
-                lasting, _ = cells.lasting.tile(part)
-                of_cells, slopes = cells.root.half_solve(lasting), cells.slopes(inputs[part]).T
-                level = math.sqrt(cells.level) * torch.ones_like(prior)[None]
-                of_slopes = cells.loadings[time][:, -1 - width : -1] @ slopes
-                new = cross - lasting - of_slopes - cells.level
-                left = prior - cells.level - slopes.square().sum(0) - of_cells.square().sum(0)
-                parts = torch.cat([of_cells, slopes, level]), new, left
+                parts = self.cells.parts(time, part, inputs[part], cross, prior)
                 mean, variances[part] = moments_beside(chain, self.given, self.targets, int(time), parts)
                 means[0, part] = mean.cpu()
         return means, [variances]
+
+    def draws(
+        self, spec: ModelSpec, series: Series, sums: PixelSums
+    ) -> Callable[[int, torch.Generator], Float[Tensor, "count T P"]]:
+        """What draws errors of all times of a series from the joint posterior, over the sd of each pixel and time.
+
+        With joint draws of the states v, of h, whose part r that the cells do not know is as long-lived as h, and of
+        what is new at every time,
+
+            ``lᵀ(v_t − m_t) + r_t(x) + g_t(x) − wᵀ(ḡ_t + e_t)``,
+
+        where w and l are the weights of targets and states in the mean (`space_time.gain_beside`).
+        """
+        root, still = root_between(series, self.scale).to(sums.gram), _with(spec, self.cells.terms.still)
+
+        def draw(count: int, generator: torch.Generator) -> Float[Tensor, "count T P"]:
+            """Standardised errors (count, T, P)."""
+            states = drawn_chain(self.chain, self.targets, count, generator) - self.given.mean[:, :, None]
+            prior, means = lasting_draws(still, series.problem, root, count, generator)
+            result = torch.empty(count, len(series), sums.pixels, dtype=torch.float64)
+            for time in range(len(series)):
+                result[:, time] = self._drawn(spec, time, states[time], prior[time], means[time], generator)
+            return result
+
+        return draw
+
+    def _drawn(
+        self, spec: ModelSpec, time: int, states: Float[Tensor, "d D"], lasting: Float[Tensor, "P D"],
+        means: Float[Tensor, "M D"], generator: torch.Generator,
+    ) -> Float[Tensor, "D P"]:  # fmt: skip
+        """The errors of a time from those of its states and draws of h."""
+        cells, own = self.cells, self.series.at(time)
+        sums, known = pixel_sums(spec, own, states.device), cells.root.half_solve(means.to(states))
+        errors = linalg.root(_noise(spec, own).to(states), "noise of the cells")
+        seen = errors @ normal((len(errors), states.shape[1]), generator).to(states)
+        new = torch.zeros_like(lasting)
+        if cells.terms.new:
+            new, of_cells = kernel_draws(_with(spec, cells.terms.new), own, states.shape[1], generator)
+            seen = seen + of_cells.to(seen)
+        result = torch.empty(states.shape[1], sums.pixels, dtype=torch.float64)
+        for part, cross, prior in sums.tiles():
+            parts = cells.parts(time, part, own.inputs[part].to(cross), cross, prior)
+            rows, weights, left = gain_beside(self.chain, self.targets, time, *parts[:2])
+            _, variance = moments_beside(self.chain, self.given, self.targets, time, parts)
+            of_cells = parts[0][: len(known)]
+            drawn = left.T @ states + (lasting + new)[part].to(states) - of_cells.T @ known - weights.T @ seen[rows]
+            result[:, part] = (drawn.T / variance.sqrt().clamp_min(1e-12)).cpu()
+        return result
 
 
 def moving_cells(
@@ -108,31 +193,30 @@ def moving_cells(
 ) -> tuple[MovingCells | None, str]:
     """What links the cells of a series whose covariates change with time; None and the reason if nothing does."""
     assert series.varying is not None
-    terms, moving, problem = spec.kernel.terms, series.varying.moving, series.problem
-    constant = [term for term in terms if all(factor.family == "constant" for factor in term.factors)]
-    still = [term for term in terms if term not in constant and not moving & _columns(term)]
-    linear = [term for term in terms if moving & _columns(term) and [f.family for f in term.factors] == ["linear"]]
-    new = [term for term in terms if term not in (*constant, *still, *linear)]
-    if not still:
+    terms, problem = Parted.of(spec.kernel, series.varying.moving), series.problem
+    if not terms.still:
         return None, "every term of the kernel has covariates that change with time"
-    lasting = pixel_sums(_with(spec, still), problem, device, check)
-    root, level = linalg.cholesky(lasting.gram.detach(), "covariance of the cells"), sum(t.scale for t in constant)
-    slopes, loadings, noises = Slopes.of(linear, problem.columns), list[Tensor](), list[Tensor]()
+    lasting = pixel_sums(_with(spec, terms.still), problem, device, check)
+    root = linalg.cholesky(lasting.gram.detach(), "covariance of the cells")
+    level, slopes = sum(term.scale for term in terms.constant), Slopes.of(terms.linear, problem.columns)
+    loadings, noises, nothing = list[Tensor](), list[Tensor](), replace(spec, noise=0.0)
     for time in range(len(series)):
         own = series.at(time)
-        if not (np.array_equal(own.pixel, problem.pixel) and np.array_equal(own.target_cell, problem.target_cell)):
+        if not same_places(problem, own):
             return None, "pixels or cells change with time"
-        noise = _noise(spec, own).to(root.lower)
+        noise = _noise(nothing, own).to(root.lower)
         means = own.joint_data.bags.mean(slopes(own.joint_data.bags.inputs)).to(root.lower)
         loadings.append(torch.cat([root.lower, means, math.sqrt(level) * torch.ones_like(noise[:, :1])], dim=1))
-        noises.append(noise + pixel_sums(_with(spec, new), own, device, check).gram.detach() if new else noise)
-    size, means = len(root.lower), torch.stack(loadings)
-    nothing = root.lower.new_zeros(size, 0)
-    return MovingCells(root, float(level), torch.stack(noises), nothing, size, lasting, slopes, means), ""
+        new = pixel_sums(_with(spec, terms.new), own, device, check).gram.detach() if terms.new else 0.0
+        noises.append(noise + new)
+    size, common = len(root.lower), root.lower.new_zeros(len(root.lower), 0)
+    every = torch.stack(noises), common, size, terms, lasting, slopes, torch.stack(loadings)
+    return MovingCells(root, float(level), *every), ""
 
 
-def _columns(term: Term) -> set[str]:
-    return {name for factor in term.factors for name in factor.columns}
+def same_places(problem: DownscalingProblem, own: DownscalingProblem) -> bool:
+    """Whether the problem of a time has the pixels and cells of another."""
+    return np.array_equal(own.pixel, problem.pixel) and np.array_equal(own.target_cell, problem.target_cell)
 
 
 def _with(spec: ModelSpec, terms: Sequence[Term]) -> ModelSpec:
@@ -140,5 +224,5 @@ def _with(spec: ModelSpec, terms: Sequence[Term]) -> ModelSpec:
 
 
 def _noise(spec: ModelSpec, problem: DownscalingProblem) -> Float[Tensor, "M M"]:
-    """Σ for σ² = 0."""
-    return weights_and_noise(replace(spec, noise=0.0), problem.joint_data, columns_of(problem))[1]
+    """Σ."""
+    return weights_and_noise(spec, problem.joint_data, columns_of(problem))[1]

@@ -28,7 +28,7 @@ from deconditioning.period.archive.setting import parts_of
 from deconditioning.period.archive.training import Training, keeps_means
 from deconditioning.period.archive.warp_choice import has_warp
 from deconditioning.period.behind_warp import CellsOfPixels
-from deconditioning.period.correlation import TimeCorrelation, correlation_of_errors, days_of
+from deconditioning.period.correlation import correlation_of_errors, days_of
 from deconditioning.period.joint import Residuals, linked_errors
 from deconditioning.period.run import PeriodResult, of_a_series
 from deconditioning.period.series import Series
@@ -167,10 +167,8 @@ class EndingAtZero:
         """The distributions (H, W) of a time."""
         return self.peer.predictive(time)
 
-    def draws(
-        self, count: int, seed: int, correlation: TimeCorrelation | None = None
-    ) -> Iterator[Float[np.ndarray, "T P"]]:
+    def draws(self, count: int, seed: int) -> Iterator[Float[np.ndarray, "T P"]]:
         """Joint draws at the pixels, those below zero at zero."""
         days, pixels = days_of(self.series.dates), self.peer.means.shape[1]
-        for errors, _ in linked_errors(self.residuals, days, pixels, count, seed, correlation):
+        for errors, _ in linked_errors(self.residuals, days, pixels, count, seed):
             yield (self.peer.means + self.peer.sd * errors).clip(0.0)
