@@ -30,7 +30,7 @@ from pages.downscaling.own_file import request
 from pages.kit.controls.essential import group
 from pages.kit.controls.level import at_both_levels
 from pages.kit.controls.settings import control
-from pages.kit.controls.variable_choice import begin, pick, several
+from pages.kit.controls.variable_choice import ERRORS, NO_ERRORS, begin, pick, several
 from pages.kit.layout.escaping import sentence_of
 from pages.kit.record import page_record
 from pages.kit.session import Key
@@ -300,7 +300,7 @@ def _of_cells(fields: Fields, source: Source, used: Sequence[str]) -> tuple[str 
         names, errors = labels_of(fields_of(source.coarse).variables()), list(fields_of(source.coarse).variables())
     error = NONE
     if errors := [name for name in errors if name not in used]:
-        error = pick("Errors of the cells' values (sd)", "errors", [NONE, *errors], NONE, names | {NONE: "none given"})
+        error = pick(ERRORS, "errors", [NONE, *errors], NONE, names | {NONE: NO_ERRORS})
     return None if weights == NONE else weights, None if error == NONE else error
 
 

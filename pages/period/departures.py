@@ -11,7 +11,7 @@ from deconditioning.figures.map_panel import MapScale
 from deconditioning.period.series import Series
 from pages.kit.controls import widgets
 from pages.kit.state import offer_only
-from pages.period.controls import Shown
+from pages.period.result import Shown
 from pages.period.scales import field_limits
 
 _KEY = "p-maps"

@@ -16,8 +16,8 @@ from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import MISSING, plain
 from pages.kit.layout.theme import is_dark
-from pages.period.controls import Choice, Shown
 from pages.period.distribution import DRAWS, with_draws
+from pages.period.result import Choice, Shown
 from pages.period.words import names_of
 
 #: What the lines of the mean's probability and of the useful skill are called.

@@ -16,7 +16,7 @@ from deconditioning.wording import number
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
-from pages.period.controls import Choice, Shown
+from pages.period.result import Choice, Shown
 from pages.period.words import names_of
 
 #: Joint draws that are verified.

@@ -12,9 +12,9 @@ from deconditioning.period.series import Series
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
 from pages.kit.layout.theme import is_dark
-from pages.period.controls import Choice, Shown
 from pages.period.departures import Departure, current, fields_at
 from pages.period.place import name_of, time_axis
+from pages.period.result import Choice, Shown
 
 _ALONG = {"longitude": 1, "latitude": 0}
 #: Titles of one word: on a phone a panel is as wide as that.

@@ -22,8 +22,8 @@ from pages.kit.controls.program_values import set_on_next_run
 from pages.kit.layout.theme import is_dark
 from pages.kit.record import record_figure
 from pages.period import departures
-from pages.period.controls import Choice, Shown
 from pages.period.departures import Departure, fields_at
+from pages.period.result import Choice, Shown
 from pages.period.scales import short
 
 #: The book of the fields, whose clock the sd goes by, and its maps' titles.
@@ -78,8 +78,9 @@ def show(choice: Choice, shown: Shown, place: tuple[int, int]) -> None:
     _record(books.first)
     series = shown.result.series
     skipped = f" Every {books.step}th of {len(series)} times is shown." if books.step > 1 else ""
+    extent = _extent(series.problem.grid, series.problem.coarse_grid)
     st.caption(
-        f"{_extent(series.problem.grid, choice.block)}Click on a map to see the time series there. The space bar "
+        f"{extent}Click on a map to see the time series there. The space bar "
         f"plays and pauses, the arrow keys step.{' Grey: missing.' if books.missing else ''}{skipped}"
     )
 
@@ -90,15 +91,15 @@ def _record(first: tuple[Panel, ...]) -> None:
         record_figure(f"map-{panel.key}", prepare(field_map(panel, dark=is_dark(), height=380)))
 
 
-def _extent(grid: Grid, block: int) -> str:
-    """Where the map lies and how wide it is, and a cell of ``block`` pixels each way; empty where places are not known
-    by latitude and longitude.
+def _extent(grid: Grid, cells: Grid) -> str:
+    """Where the map lies and how wide it is, and one of its ``cells``; empty where places are not known by latitude and
+    longitude.
     """
-    if grid.kind != "latlon":
+    if not grid.kind == cells.kind == "latlon":
         return ""
     south, north = (latitude_words(float(at), None) for at in (grid.latitude.min(), grid.latitude.max()))
     west, east = (longitude_words(float(at), None) for at in (grid.x.min(), grid.x.max()))
-    wide = " by ".join(f"{number(block * float(np.median(np.abs(np.diff(axis)))))}°" for axis in (grid.y, grid.x))
+    wide = " by ".join(f"{number(float(np.median(np.diff(edges))), 3)}°" for edges in (cells.y_edges, cells.x_edges))
     return f"The maps reach from {south} to {north} and from {west} to {east}. A cell is {wide} large. "
 
 

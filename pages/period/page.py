@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.kit.controls import widgets
 from pages.kit.layout.page_layout import explain, notes, page_header, refusals
-from pages.period import controls, hovmoeller, maps, place, stations, statistics, verification, words, writing
+from pages.period import controls, hovmoeller, maps, place, result, stations, statistics, verification, words, writing
 from pages.period.presets import PRESETS
 
 VIEWS = {"Hovmöller diagram": hovmoeller.show, "Period statistics": statistics.show, "Verification": verification.show}
@@ -21,12 +21,12 @@ def body() -> None:
     """Controls in the sidebar; the maps in step, the series at a place, and what a period is for."""
     with st.sidebar:
         choice = controls.choose()
-    if words_of_size := controls.too_many(choice):
+    if words_of_size := result.too_many(choice):
         st.info(words_of_size)
         writing.show(choice, None)
         return
-    shown = controls.downscaled(choice)
-    words.sentence(shown, controls.series_title(choice))
+    shown = result.downscaled(choice)
+    words.sentence(shown, result.series_title(choice))
     books = st.container()
     at = place.choose(shown.result.series)
     with books:

@@ -19,7 +19,7 @@ from pages.kit.controls import widgets
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
 from pages.kit.state import show_as
-from pages.period.controls import Shown
+from pages.period.result import Shown
 
 #: The name of the cell around a place in its chart.
 _COARSE = "coarse value"

@@ -15,9 +15,9 @@ from deconditioning.period.statistics import (
 from deconditioning.wording import number
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import plain
-from pages.period.controls import Choice, Shown
 from pages.period.maps import one_map
 from pages.period.place import name_of
+from pages.period.result import Choice, Shown
 from pages.period.scales import field_limits, short
 from pages.period.threshold import threshold
 

@@ -5,7 +5,7 @@ import streamlit as st
 
 from pages.kit.controls import widgets
 from pages.kit.layout.escaping import plain
-from pages.period.controls import Choice, Shown
+from pages.period.result import Choice, Shown
 
 
 def threshold(choice: Choice, shown: Shown, key: str) -> float:

@@ -20,34 +20,44 @@ _DATE = re.compile(r"(-?\d+)-(\d\d)-(\d\d)\b.*")
 Stretch = tuple[int, int]
 
 
-def choose(labels: Sequence[str], fitting: int, archive: bool) -> tuple[Stretch, tuple[int, ...]]:
-    """The stretch that is downscaled, at first the last quarter or as many of its times as are ``fitting``, and the
-    times of the training period, at first all before; none without an ``archive``.
+def choose(labels: Sequence[str], fitting: int, archive: Sequence[str]) -> tuple[Stretch, tuple[int, ...]]:
+    """The stretch of ``labels`` that is downscaled, at first the last quarter or as many of its times as are
+    ``fitting``, and the times of the ``archive`` that are the training period, at first all before, or all where its
+    times are others; none without an archive.
     """
-    last = len(labels) - 1
+    last, same = len(labels) - 1, tuple(labels) == tuple(archive)
     begin = max(1, 3 * len(labels) // 4)
-    words = {str(n): short_date(label, labels) for n, label in enumerate(labels)} if last < _MOST_NAMED else {}
     first, end = widgets.slider(
         "Downscaled period", 0, last, (begin, min(last, begin + fitting - 1)), key="p-period",
         help="The times of which maps are made.",
     )  # fmt: skip
-    show_as("p-period", words)
+    show_as("p-period", _named(labels))
     if not archive:
         st.caption(f"Downscaled: {_in_words(labels, first, end)}.")
         return (first, end), ()
+    known = len(archive) - 1
     start, stop = widgets.slider(
-        "Training period", 0, last, (0, max(0, first - 1)), key="p-training",
+        "Training period", 0, known, (0, max(0, first - 1) if same else known), key="p-training",
         help="The times whose fine truth is known: climatology and covariance come from them. Times that are "
         "downscaled are left out.",
     )  # fmt: skip
-    show_as("p-training", words)
-    training = tuple(n for n in range(start, stop + 1) if not first <= n <= end)
+    show_as("p-training", _named(archive))
+    taken = set(labels[first : end + 1])
+    training = tuple(n for n in range(start, stop + 1) if archive[n] not in taken)
     if not training:
         raise InputError("No time is left for the training period: move it, or downscale fewer times.")
-    rows = {"training": _stretches(training), "downscaled": [(first, end)]}
-    st.html(_drawn(rows, last, tuple(short_date(labels[n], labels) for n in (0, last))))
-    st.caption(f"Training: {_trained(labels, training)}. Downscaled: {_in_words(labels, first, end)}.")
+    if same:
+        rows = {"training": _stretches(training), "downscaled": [(first, end)]}
+        st.html(_drawn(rows, last, tuple(short_date(labels[n], labels) for n in (0, last))))
+    st.caption(f"Training: {_trained(archive, training)}. Downscaled: {_in_words(labels, first, end)}.")
     return (first, end), training
+
+
+def _named(labels: Sequence[str]) -> dict[str, str]:
+    """What the handles of a slider over times are called; nothing for long series."""
+    if len(labels) > _MOST_NAMED:
+        return {}
+    return {str(n): short_date(label, labels) for n, label in enumerate(labels)}
 
 
 def as_words(times: Sequence[int]) -> list[str]:

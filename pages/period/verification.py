@@ -27,10 +27,10 @@ from pages.kit.controls import widgets
 from pages.kit.layout.escaping import plain
 from pages.kit.layout.theme import is_dark
 from pages.period import displaced
-from pages.period.controls import Choice, Shown
 from pages.period.distribution import show_power, show_quantiles
 from pages.period.maps import one_map
 from pages.period.place import time_axis
+from pages.period.result import Choice, Shown
 from pages.period.scales import short
 from pages.period.threshold import threshold
 from pages.period.words import names_of, table

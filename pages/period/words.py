@@ -12,7 +12,7 @@ from deconditioning.wording import number
 from pages.kit.layout.escaping import MISSING, plain
 from pages.kit.layout.page_layout import lead, warnings
 from pages.kit.record import record_scores
-from pages.period.controls import Shown
+from pages.period.result import Shown
 
 
 def sentence(shown: Shown, region: str) -> None:
@@ -70,8 +70,8 @@ def _how_good(shown: Shown) -> str:
     compared = f"bilinear interpolation has {errors[BILINEAR]} {units}"
     if best != BILINEAR:
         compared += f", the best other method {errors[best]} {units} ({_in_full(best)})"
-    inside = f"{100 * pooled['coverage95']:.0f} %"
-    return f" RMSE **{mine} {units}**; {compared}. The 95 % intervals contain **{inside}** of the truth."
+    inside = f"{100 * pooled['coverage95']:.0f} % of the 95 % intervals contain the truth."
+    return f" RMSE **{mine} {units}**; {compared}. {shown.trust.sentence if shown.trust else inside}"
 
 
 #: Other methods in words; those that are missing have a name that says it.
@@ -121,8 +121,12 @@ def _record(verification: Verification, units: str) -> None:
 
 
 def table(shown: Shown) -> None:
-    """Scores of the map, interpolation and other methods over all pixels and times, where the truth is known."""
+    """The verdict on the intervals, and scores of the map, interpolation and other methods over all pixels and times,
+    where the truth is known.
+    """
     assert shown.verification is not None
+    if shown.trust:
+        (st.success if shown.trust.right else st.warning)(shown.trust.sentence)
     units = plain(shown.result.series.problem.units)
     labels = [f"{label} ({units})" if units and name in ("rmse", "crps") else label for name, label in _COLUMNS.items()]
     rows = [dict(zip(["", *labels], row, strict=True)) for row in _rows(shown.verification)]

@@ -12,7 +12,7 @@ from deconditioning.engine.visitors.visitor import Visitor
 from deconditioning.errors import InputError
 from deconditioning.figures.map_panel import MapScale, Panel
 from deconditioning.figures.maps import field_map
-from deconditioning.metrics.intervals import LEVELS, Trust, width_verdict
+from deconditioning.metrics.intervals import Trust
 from deconditioning.metrics.significance import pairwise_wilcoxon
 from deconditioning.wording import number, rounded
 from pages.kit.chart.plotly_live import plotly_live
@@ -104,11 +104,9 @@ def verdict(run: Run) -> None:
     has no truth."""
     scores = run_scores(run)
     ours = scores.get(run_model(run), {})
-    held = [ours.get(f"coverage{100 * level:.0f}_area", ours.get(f"coverage{100 * level:.0f}")) for level in LEVELS]
-    known = tuple(share for share in held if share is not None)
-    if len(known) < len(LEVELS):
+    result = Trust.of_scores(ours)
+    if result is None:
         return
-    result = Trust(known, width_verdict(known[-1]), np.nan)
     words, bilinear = [result.sentence], scores.get("bilinear", {}).get("rmse")
     if (rmse := ours.get("rmse")) is not None:
         units = units_of(run)

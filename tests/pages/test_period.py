@@ -70,7 +70,10 @@ def test_it_opens_on_a_finished_series(page: AppTest) -> None:
     said = next(each.value for each in page.markdown if "coarse cells become" in each.value)
     assert said.startswith("**Temperature at 2 m, British Isles, March (ERA5).** 32 times, ")
     assert "at each, 24 coarse cells become a map of 1,536 pixels" in said and "216 other times" in said
-    assert "RMSE **0." in said and "of the truth" in said and "modified Copernicus" in captions(page)
+    assert "RMSE **0." in said and "modified Copernicus" in captions(page)
+    assert re.search(
+        r"\d+ % of the 95 % intervals( and \d+ % of the \d+ % intervals)? contain the truth: [a-z, ]+\.$", said
+    )
     assert "The band contains the truth" in captions(page) and "Each row is one time" in captions(page)
 
 
@@ -139,15 +142,21 @@ def test_cells_that_are_missing_at_some_times_are_linked_and_shown(monkeypatch: 
         coarse = np.where(missing, np.nan, series.coarse)
         return replace(series, coarse=coarse, level=np.nanmean(coarse, axis=1))
 
-    monkeypatch.setattr("pages.period.controls.read_series", with_gaps)
+    monkeypatch.setattr("pages.period.result.read_series", with_gaps)
     page = session("period", **{"p-period": ["221", "247"], "p-archive": "false"})
     assert not page.exception and not page.error and not page.toggle(key="p-archive").value
     assert "Cells are linked through time" in captions(page)
-    page.segmented_control(key="p-view").set_value("Verification").run()
-    assert not page.exception and not page.error and "RMSE" in scores(page)[OWN]
+    page.segmented_control(key="p-view").set_value("Verification")
+    page.segmented_control(key="p-link").set_value("off").run()
+    assert not page.exception and not page.error and "linked through time" not in captions(page)
+    alone = scores(page)[OWN]
+    page.segmented_control(key="p-link").set_value("on").run()
+    assert not page.exception and not page.error and "linked through time" in captions(page)
+    assert scores(page)[OWN]["CRPS"] < 0.99 * alone["CRPS"]
 
 
 def test_it_offers_only_cells_of_which_there_are_enough(page: AppTest) -> None:
+    assert not [each for each in page.segmented_control if each.key == "p-link"]  # all cells are known, without errors
     assert page.select_slider(key="p-block").options == ["2", "4", "8"]
     asked = session("period", **FEW, **{"p-block": "16"})
     assert not asked.exception and not asked.error and asked.select_slider(key="p-block").value == 8

@@ -8,11 +8,14 @@ import pytest
 import xarray as xr
 from streamlit.testing.v1 import AppTest
 
+from deconditioning.downscaling.source import keep_upload
 from deconditioning.engine.records import RunSpec
 from deconditioning.figures.style import uncompacted
 from deconditioning.period.tasks.write import FILE, PeriodTask
 from pages.kit import state
-from pages.period import controls
+from pages.period import result
+from tests.core.fields.samples import netcdf
+from tests.pages.test_members import of
 from tests.pages.test_period import FEW, LOWEST, REGION, captions
 from tests.waiting import HANG_S
 
@@ -61,7 +64,7 @@ def test_a_run_that_was_cancelled_can_be_resumed(open_page) -> None:
 
 
 def test_more_times_than_can_be_shown_are_written_only(open_page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(controls, "_MOST_VALUES", 20 * 1536)
+    monkeypatch.setattr(result, "MOST_VALUES", 20 * 1536)
     usual = open_page("period")
     assert usual.slider(key="p-period").value == (186, 205) and not usual.error  # as many as can be shown
     page = open_page("period", **FEW)
@@ -70,9 +73,43 @@ def test_more_times_than_can_be_shown_are_written_only(open_page, monkeypatch: p
     assert said.startswith("32 times of 1,536 pixels") and page.button(key="p-write").label == "Write 32 times"
 
 
-def test_a_pair_is_left_to_the_command_and_a_damaged_run_is_a_sentence(open_page) -> None:
-    page = open_page("period", **REGION, **{"p-period": ["470", "479"], "p-target": LOWEST, "p-pair": "true"})
-    assert not page.exception and "also writes a minimum and a maximum together" in captions(page)
+def test_a_pair_is_written_as_it_is_shown(open_page) -> None:
+    address = REGION | {"p-period": ["470", "479"], "p-target": LOWEST, "p-pair": "true"}
+    page = open_page("period", **address)
+    assert not page.exception and "as `upper_…`, of tmax" in captions(page)
+    page.button(key="p-write").click().run()
+    assert not page.exception and not page.error
+    run_id = begun(page)
+    run = state.get_engine().wait(run_id, HANG_S)
+    assert run.status == "done" and run.spec.title.endswith("tmin, tmax, 10 times"), run.message
+    again = open_page("period", **address, run=run_id)
+    assert not again.exception and again.get("download_button")
+    written = xr.open_dataset(BytesIO(state.get_engine().file(run_id, FILE)), engine="h5netcdf")
+    shown = json.loads(again.session_state["_seen"].figures["map-mean"].text)["data"][0]["z"]
+    seen = np.array(uncompacted(shown), dtype=float).reshape(written["mean"].shape[1:])
+    off = seen - written["mean"][0].values
+    assert np.sqrt(np.mean(off**2)) < 0.15  # the run learns from more pixels than this test
+    assert float((written["mean"] - written["upper_mean"]).max()) <= 0
+
+
+@pytest.mark.usefixtures("own_caches", "runs_folder")
+def test_all_members_are_written_together(open_page) -> None:
+    keep_upload(netcdf(of("realization")), "members.nc")
+    address = {"p-data": "members.nc", "p-period": ["26", "29"], "p-dim-realization": "All members",
+               "p-archive": "false"}  # fmt: skip
+    page = open_page("period", **address)
+    assert not page.exception and "of all members, and mean, sd and spread of a further one" in captions(page)
+    page.button(key="p-write").click().run()
+    run = state.get_engine().wait(begun(page), HANG_S)
+    assert run.status == "done", run.message
+    written = xr.open_dataset(BytesIO(state.get_engine().file(run.id, FILE)), engine="h5netcdf")
+    again = open_page("period", **address, run=run.id)
+    shown = json.loads(again.session_state["_seen"].figures["map-mean"].text)["data"][0]["z"]
+    seen = np.array(uncompacted(shown), dtype=float).reshape(written["ensemble_mean"].shape[1:])
+    np.testing.assert_allclose(seen, written["ensemble_mean"][0], atol=0.01)
+
+
+def test_a_damaged_run_is_a_sentence(open_page) -> None:
     run_id = state.get_engine().submit(RunSpec("write-period", {"source": 3}))
     state.get_engine().wait(run_id, HANG_S)
     page = open_page("period", **FEW, run=run_id)

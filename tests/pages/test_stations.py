@@ -33,6 +33,7 @@ from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.figures.downscaled_maps import named_regions
 from deconditioning.figures.style import uncompacted
 from deconditioning.wording import number as in_words
+from deconditioning.wording import rounded
 from pages.downscaling.frames.ahead import pictures_along
 from pages.downscaling.own_file.request import OWN
 from pages.kit.state import get_engine
@@ -90,8 +91,8 @@ def test_the_example_opens_learned_and_says_what_the_command_line_does(open_page
     errors = alone.flat[problem.pixel[problem.scored.row]] - problem.scored.measured.value
     cells = np.sqrt(np.nanmean((errors + said["targets"]["offset"]) ** 2))
     assert (
-        f"{in_words(said['scored']['rmse'], 3)} K**, beside {in_words(cells, 3)} K of the same model from the "
-        f"cells alone and {in_words(bilinear, 3)} K of bilinear interpolation, each with the same offset"
+        f"{rounded(said['scored']['rmse'])} K**, beside {rounded(cells)} K of the same model from the "
+        f"cells alone and {rounded(bilinear)} K of bilinear interpolation, each with the same offset"
     ) in words(page)
     (legend,) = [each.proto.body for each in page.get("html") if "used as targets" in each.proto.body]
     assert "50 stations used" in legend and "300 stations kept for testing" not in legend

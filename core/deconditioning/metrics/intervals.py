@@ -1,6 +1,6 @@
 """Judges whether intervals have their nominal coverage, without assumptions on the dependence of errors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -48,6 +48,16 @@ class Trust:
     held: tuple[float, ...]
     verdict: _Verdict
     widen: float
+
+    @staticmethod
+    def of_scores(scores: Mapping[str, float | None]) -> "Trust | None":
+        """That of the scores ``coverage50``, ``coverage90`` and ``coverage95``, those weighted by area (``…_area``)
+        where there are any; None if one is missing. ``widen`` is not known then (NaN).
+        """
+        names = [f"coverage{100 * level:.0f}" for level in LEVELS]
+        held = [scores.get(f"{name}_area", scores.get(name)) for name in names]
+        known = tuple(share for share in held if share is not None)
+        return Trust(known, width_verdict(known[-1]), np.nan) if len(known) == len(LEVELS) else None
 
     @property
     def words(self) -> str:

@@ -159,17 +159,18 @@ def _pooled(spec: DownscalingSpec, dim: str, series: Sequence[Series]) -> Series
 
 def downscale_ensemble(
     ensemble: Ensemble, settings: DownscaleSettings | dict[str, Any], context: Any = None,
-    training: Training | None = None, other_method: str = "",
+    training: Training | None = None, other_method: str = "", *, link: bool | None = None,
 ) -> EnsembleResult:  # fmt: skip
     """Predict every member, from cells alone or with the ``training`` period of an archive, where the method that
     ``other_method`` calls may take the place of the Gaussian process (`downscale_by_method`); errors are as there.
+    ``link`` the times, or not, as `downscale_series` does.
     """
     if training is None:
-        result = downscale_series(ensemble.pooled, settings, context)
+        result = downscale_series(ensemble.pooled, settings, context, link=link)
     elif other_method:
         result = downscale_by_method(ensemble.pooled, training, other_method, settings, context)
     else:
-        result = downscale_with_archive(ensemble.pooled, training, settings, context)
+        result = downscale_with_archive(ensemble.pooled, training, settings, context, link=link)
     return EnsembleResult(members_of(result), result)
 
 

@@ -19,7 +19,7 @@ from deconditioning.fields.problem.problem import DownscalingProblem
 from deconditioning.figures.downscaled_maps import source_kind
 from deconditioning.figures.scores import predicted_against_observed
 from deconditioning.models.spec import ModelSpec
-from deconditioning.wording import number, plus_minus, signed
+from deconditioning.wording import number, plus_minus, rounded, signed
 from pages.downscaling.distribution.view import View
 from pages.kit.chart.plotly_live import plotly_live
 from pages.kit.controls import widgets
@@ -92,15 +92,14 @@ def _verdict(report: Mapping[str, Any], offset: float, units: str) -> str:
     scored, used = report["scored"], f"the {report['targets']['count']} stations"
     others = {FROM_CELLS: "of the same model from the cells alone", "bilinear": "of bilinear interpolation"}
     beside = " and ".join(
-        f"{number(with_offset(scored, name, offset)['rmse'] or 0.0, 3)} {units} {words}"
+        f"{rounded(with_offset(scored, name, offset)['rmse'] or 0.0)} {units} {words}"
         for name, words in others.items()
         if name in scored["rmse_of"]
     )
     sources = " and ".join([*(each["name"] for each in report.get("sources", [])), used])
     return (
         f"With {sources}, the RMSE at the {scored['count']} stations that no method used is "
-        f"**{number(scored['rmse'], 3)} {units}**"
-        + (f", beside {beside}, each with the same offset." if beside else ".")
+        f"**{rounded(scored['rmse'])} {units}**" + (f", beside {beside}, each with the same offset." if beside else ".")
     )
 
 
@@ -221,7 +220,7 @@ def _targets(
         plotly_live(figure, "stations-left-out", later=True)
         st.caption(
             f"Each of the {summary['count']} stations predicted from all other targets: RMSE "
-            f"{number(scores['rmse'])} {units}, bias {signed(scores['bias'], 2)} {units}; "
+            f"{rounded(scores['rmse'])} {units}, bias {signed(scores['bias'], 2)} {units}; "
             f"{number(100 * scores['inside_95'], 2)} % of the 95 % intervals contain the measured value."
             + _near_the_middle(problem)
         )

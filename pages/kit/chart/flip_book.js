@@ -103,11 +103,13 @@ const drawCities = (book, context, width, height) => {
   for (const [name, x, y] of book.cities || []) for (const [colour, thick] of book.ink) {
     context.strokeStyle = context.fillStyle = colour;
     context.lineWidth = 1.4 * thick * dot;
-    context.beginPath();
-    context.arc(x * width, y * height, 1.6 * dot, 0, 2 * Math.PI);
-    context.stroke();
-    const last = colour === book.ink[book.ink.length - 1][0], right = edgeOf(book, x) * width;
     const marked = (book.marks || []).some(([u, v]) => Math.hypot((u - x) * width, (v - y) * height) < 9 * dot);
+    if (!marked) { // the ring of a place stands for the dot
+      context.beginPath();
+      context.arc(x * width, y * height, 1.6 * dot, 0, 2 * Math.PI);
+      context.stroke();
+    }
+    const last = colour === book.ink[book.ink.length - 1][0], right = edgeOf(book, x) * width;
     const away = (marked ? 11 : 5) * dot, fits = x * width + away + context.measureText(name).width < right;
     context.textAlign = fits ? 'left' : 'right';
     context[last ? 'fillText' : 'strokeText'](name, x * width + (fits ? away : -away), y * height);

@@ -13,6 +13,9 @@ from pages.kit.layout.escaping import plain
 from pages.kit.session import Key
 from pages.kit.state import forget, offer_only
 
+#: What the list of fields with the sds of coarse values' errors is called, and its option for none.
+ERRORS, NO_ERRORS = "Errors of the cells' values (sd)", "none given"
+
 
 def pick(
     label: str, key: str, options: list[str], default: str, names: dict[str, str] | None = None, **more: Any

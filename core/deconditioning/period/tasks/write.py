@@ -1,7 +1,8 @@
 """All times of a period as one run of the engine: predicted a block of times after another, then one NetCDF file.
 
 Blocks that are done lie in a Zarr store in the runs folder, so that the same run, begun again after a cancel or the
-loss of its process, computes only the others.
+loss of its process, computes only the others. Two variables, or all members of an ensemble, are predicted together at
+all times, in memory.
 """
 
 import hashlib
@@ -9,7 +10,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,19 @@ from deconditioning.errors import InputError
 from deconditioning.fields.gridded import Fields
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.writing.delivery import PROGRESS, to_netcdf_bytes
+from deconditioning.period.archive.pair import downscale_pair
 from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import predicted_with_archive
-from deconditioning.period.archive.training import read_training
-from deconditioning.period.ensemble import member_dimension
+from deconditioning.period.archive.training import Training, read_training
+from deconditioning.period.dataset import pair_dataset
+from deconditioning.period.ensemble import (
+    Ensemble,
+    downscale_ensemble,
+    ensemble_dataset,
+    member_dimension,
+    predictors_of_members,
+    read_ensemble,
+)
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.scores import series_scores
 from deconditioning.period.series import Series, read_series
@@ -36,6 +46,9 @@ from deconditioning.versions import SAME_NUMBERS_SINCE
 
 #: The file of a run that is done, and the most values of its means, which are in memory together.
 FILE, MOST_VALUES = "period.nc", 100_000_000
+#: The most values of the means of several variables or members that are predicted in memory: mean, sd, truth, error and
+#: their copies are about ten times as much.
+MOST_TOGETHER = 20_000_000
 #: Values in a block of times, about, and seconds after which a store that nobody has continued is deleted.
 _BLOCK_VALUES, _KEPT_S = 500_000, 7 * 24 * 3600
 
@@ -50,6 +63,8 @@ class PeriodTask:
     times : those that are downscaled, in the words of `chosen_times`.
     training : those of the training period in the same file; none for cells alone.
     predictors : other variables whose coarse values predict the target.
+    upper : a variable that the target is never above, in the file as well; "" for none.
+    link : whether times are linked; None if values left out decide.
     settings : the model.
     owner : whose run it is, so that nobody continues somebody else's.
     at_once : times in a block; 0 for about half a million values.
@@ -60,6 +75,8 @@ class PeriodTask:
     times: tuple[str, ...]
     training: tuple[str, ...] = ()
     predictors: tuple[str, ...] = ()
+    upper: str = ""
+    link: bool | None = None
     settings: DownscaleSettings = field(default_factory=lambda: DownscaleSettings(model="area_to_point_gp"))
     owner: str = ""
     at_once: int = 0
@@ -71,14 +88,15 @@ class PeriodTask:
         return PeriodTask(
             Source.from_dict(dict(value["source"])), DownscalingSpec.from_dict(value["problem"]), **words,
             settings=DownscaleSettings.from_dict(value["settings"]), owner=str(value.get("owner", "")),
-            at_once=int(value.get("at_once", 0)),
+            at_once=int(value.get("at_once", 0)), upper=str(value.get("upper", "")), link=value.get("link"),
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Plain data; of ``upper`` and ``link`` only what there is, so that older runs are still the same."""
         parts = {name: getattr(self, name).to_dict() for name in ("source", "problem", "settings")}
         words = {name: list(getattr(self, name)) for name in ("times", "training", "predictors")}
-        return {**parts, **words, "owner": self.owner, "at_once": self.at_once}
+        more = {name: value for name in ("upper", "link") if (value := getattr(self, name)) not in ("", None)}
+        return {**parts, **words, **more, "owner": self.owner, "at_once": self.at_once}
 
     @property
     def store(self) -> Path:
@@ -91,17 +109,16 @@ def write_period_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
     """The engine's task: every time of `PeriodTask` in the file `FILE`, in single precision, with its scores if the
     truth is known.
 
-    A cancelled run keeps the blocks that are done. Raises ``InputError``, also for all members of an ensemble together
-    and for more values than a file is made of; ``Cancelled``.
+    A cancelled run keeps the blocks that are done, but none of two variables or of several members. Raises
+    ``InputError``, also for more values than a file is made of; ``Cancelled``.
     """
     import xarray as xr
 
     task = PeriodTask.from_dict(settings)
-    path = task.store
-    opened = cache(open_source)
+    path, opened = task.store, cache(open_source)
     context.report(message="Reading the series")
-    if member_dimension(opened(task.source.fields), task.problem):
-        raise InputError("The members of an ensemble are written one at a time: choose one.")
+    if task.upper or member_dimension(opened(task.source.coarse or task.source.fields), task.problem):
+        return _write_together(task, opened, context)
     series = read_series(task.source, task.problem, opened, list(task.times))
     size = series.problem.grid.area.size
     if size * len(series) > MOST_VALUES:
@@ -123,20 +140,66 @@ def write_period_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
         scores = series_scores(series, *fields)
     context.save(FILE, content)
     shutil.rmtree(path)
-    units, model = series.problem.units, result.spec.model.name
-    return {"model": model, "units": units, "times": len(series), "warnings": list(result.warnings),
-            "scores": {model: scores} if scores else {}, "message": f"{len(series):,} times written"}  # fmt: skip
+    return _told(result, {result.spec.model.name: scores} if scores else {}, len(series))
+
+
+def _told(result: PeriodResult, scores: dict[str, dict[str, float]], times: int) -> dict[str, Any]:
+    """What a run that is done says."""
+    return {"model": result.spec.model.name, "units": result.series.problem.units, "times": times,
+            "warnings": list(result.warnings), "scores": scores, "message": f"{times:,} times written"}  # fmt: skip
+
+
+def _write_together(task: PeriodTask, opened: Callable[[str], Fields], context: Any) -> dict[str, Any]:
+    """Two variables, or all members of an ensemble, in one file."""
+    words = list(task.times)
+    ensemble = None if task.upper else read_ensemble(task.source, task.problem, opened, words)
+    series = ensemble.pooled if ensemble else read_series(task.source, task.problem, opened, words)
+    times, what = len(series) // series.members, f"{series.members} members" if ensemble else "two variables"
+    size = series.problem.grid.area.size * len(series) * (1 if ensemble else 2)
+    if size > MOST_TOGETHER:
+        raise InputError(
+            f"{times:,} times of {series.problem.grid.area.size:,} pixels of {what} are more than a run predicts "
+            "together in memory: choose fewer times, or one of them."
+        )
+    training = _training(task, ensemble or series, opened)
+    if ensemble:
+        found = downscale_ensemble(ensemble, task.settings, context, training, link=task.link)
+        results, dataset = {"": found.pooled}, ensemble_dataset(ensemble, found.members)
+    else:
+        assert training is not None
+        other = replace(task, problem=replace(task.problem, target=task.upper), predictors=())
+        upper = read_series(task.source, other.problem, opened, words, series)
+        known = _training(other, upper, opened)
+        assert known is not None
+        pair = downscale_pair(series, upper, (training, known), task.settings, context, link=task.link)
+        results, dataset = {"": pair.lower, f"{task.upper}: ": pair.upper}, pair_dataset(pair.lower, pair.upper)
+    context.save(FILE, to_netcdf_bytes(dataset, single=True))
+    scores = {f"{name}{each.spec.model.name}": series_scores(each.series, each.means.__getitem__, each.sd)
+              for name, each in results.items() if each.series.fine is not None}  # fmt: skip
+    return _told(results[""], scores, times)
+
+
+def _training(
+    task: PeriodTask, target: Series | Ensemble, opened: Callable[[str], Fields]
+) -> Training | None:  # fmt: skip
+    """The training period of a task; None for cells alone. Raises ``InputError`` for a pair without one."""
+    if not task.training:
+        if task.upper:
+            raise InputError("Two variables together need the archive of both: add a training period.")
+        return None
+    words, fields = list(task.times), opened(task.source.fields)
+    if isinstance(target, Ensemble):
+        predictors = predictors_of_members(task.source, task.problem, opened, words, task.predictors, target)
+        return read_training(target.pooled, fields, list(task.training), predictors)
+    others = read_predictors(task.source, task.problem, opened, words, task.predictors, target)
+    return read_training(target, fields, list(task.training), others)
 
 
 def _predictor(
     task: PeriodTask, series: Series, opened: Callable[[str], Fields], context: Any, blocks: Sequence[np.ndarray]
 ) -> Callable[[np.ndarray, dict[str, Any] | None, PeriodResult | None], PeriodResult]:
     """Predicts some times, those of a block, whose share of the whole the run's progress has."""
-    training = None
-    if task.training:
-        words, fields = list(task.times), opened(task.source.fields)
-        predictors = read_predictors(task.source, task.problem, opened, words, task.predictors, series)
-        training = read_training(series, fields, list(task.training), predictors)
+    training = _training(task, series, opened)
     begins = {int(times[0]): number for number, times in enumerate(blocks)}
 
     def predict(times: np.ndarray, settings: dict[str, Any] | None, like: PeriodResult | None) -> PeriodResult:
@@ -145,8 +208,9 @@ def _predictor(
         part = Part(context, number / len(blocks), (number + 1) / len(blocks))
         own = task.settings if settings is None else DownscaleSettings.from_dict(settings)
         if training is None:
-            return downscale_series(series, own, part, times, None if series.varying else like)
-        return predicted_with_archive(series, training, own, part, times).result
+            again = None if series.varying else like
+            return downscale_series(series, own, part, times, again, link=task.link)
+        return predicted_with_archive(series, training, own, part, times, link=task.link).result
 
     return predict
 
