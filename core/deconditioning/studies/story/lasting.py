@@ -69,7 +69,7 @@ def lasting_errors() -> Lasting:
     series = read_series(Source(_KEY), spec, lambda key: fields, [f"#{ARCHIVE}/#{ARCHIVE + USED - 1}"])
     training = read_training(series, fields, [f"#0/#{ARCHIVE - 1}"])
     result = downscale_with_archive(series, training, DownscaleSettings(model="area_to_point_gp", learn=False))
-    assert series.fine is not None and result.residuals is not None
+    assert series.fine is not None and result.residuals is not None and result.residuals.correlation is not None
     truth = np.stack([series.fine(time) for time in range(USED)])
     sds, days, grid = np.stack([result.sd(time) for time in range(USED)]), days_of(series.dates), series.problem.grid
     pixel = int(np.argmin(np.abs(grid.latitude - _PLACE[0]) + np.abs(grid.longitude - _PLACE[1])))
