@@ -293,7 +293,7 @@ def _residuals(
     times = np.sort(torch.cat(alike).cpu().numpy())
     times = times[times < len(series) // series.members]  # members at the same time do not share their errors
     some = times[np.unique(np.linspace(0, len(times) - 1, min(_LINKED_BY, len(times))).round().astype(int))]
-    scale = None if linked is None else linked.scale
+    scale = None if linked is None else linked.lasting.days
     correlation = correlation_of_group(series, spec, sums, largest, some, scale)
     result = residuals_of_kernel(spec, series.problem, sums, largest, correlation)
     if linked is None:

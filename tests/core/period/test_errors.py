@@ -21,9 +21,11 @@ from deconditioning.kernels.tiles import evaluate
 from deconditioning.models.learning.repeats import Repeats, averaged_objective, gap_patterns
 from deconditioning.models.learning.trainable import Trainable
 from deconditioning.period.correlation import days_of
+from deconditioning.period.linking.cells import Lasting
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.series import Series, read_series
 from deconditioning.period.statistics import period_draws
+from tests.core.period.dense import lasting
 from tests.core.period.made import SPEC, UNLEARNED, made_dataset
 from tests.core.period.test_stations import is_of_dense_matrices, table_of
 
@@ -55,9 +57,9 @@ def with_gaps(series: Series) -> Series:
     return replace(series, coarse=coarse, level=np.nanmean(coarse, axis=1))
 
 
-def dense(series: Series, result: PeriodResult, between: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def dense(series: Series, result: PeriodResult) -> tuple[np.ndarray, np.ndarray, float]:
     """Mean and variance (T, P), standardised, and log evidence by one covariance of all cells at all times, of fields
-    whose levels are new at every time and whose rest is correlated as ``between`` (T, T).
+    whose levels are new at every time and whose rest lasts where times are linked.
     """
     problem, spec, count = series.problem, result.spec, len(series)
     kernel = evaluate(spec.kernel.build(problem.columns), problem.inputs, problem.inputs).detach().numpy()
@@ -65,7 +67,9 @@ def dense(series: Series, result: PeriodResult, between: np.ndarray) -> tuple[np
     area = problem.grid.area.ravel()
     average = (np.arange(20)[:, None] == problem.cell.ravel()) * area
     average /= average.sum(1, keepdims=True)
-    whole = np.kron(between, kernel - constant) + np.kron(np.eye(count), np.full_like(kernel, constant))
+    days, lasts = days_of(series.dates), Lasting(1e-9) if result.linked is None else result.linked.lasting
+    whole = lasting(kernel - constant, average, days, lasts).reshape(count * 320, -1)
+    whole += np.kron(np.eye(count), np.full_like(kernel, constant))
     seen = np.kron(np.eye(count), average)
     z, noise = ((series.coarse - series.level[:, None]) / series.scale).ravel(), np.full(20 * count, spec.noise)
     if series.errors is not None:
@@ -79,9 +83,9 @@ def dense(series: Series, result: PeriodResult, between: np.ndarray) -> tuple[np
     return (across @ fit).reshape(count, -1), variance.reshape(count, -1), evidence
 
 
-def check(series: Series, result: PeriodResult, between: np.ndarray) -> None:
+def check(series: Series, result: PeriodResult) -> None:
     """Means, sds and evidence against `dense`."""
-    mean, variance, evidence = dense(series, result, between)
+    mean, variance, evidence = dense(series, result)
     for time in range(len(series)):
         expected = series.level[time] + series.scale * mean[time]
         np.testing.assert_allclose(result.means[time].ravel(), expected, rtol=0, atol=1e-9)
@@ -115,7 +119,7 @@ def test_each_time_is_that_of_dense_matrices(moving: bool) -> None:
     """With gaps; the factor of each time's variance, and what a cell left out is predicted with."""
     series = with_gaps(of_files(5, moving=moving))
     result = downscale_series(series, ALIKE, link=False)
-    check(series, result, np.eye(5))
+    check(series, result)
     problem, spec = series.problem, result.spec
     kernel = evaluate(spec.kernel.build(problem.columns), problem.inputs, problem.inputs).detach().numpy()
     area = problem.grid.area.ravel()
@@ -134,8 +138,7 @@ def test_linked_times_are_those_of_one_gaussian_over_all(moving: bool) -> None:
     series = with_gaps(of_files(6, moving=moving))
     result = downscale_series(series, ALIKE, link=True)
     assert result.linked is not None
-    days = days_of(series.dates)
-    check(series, result, np.exp(-np.abs(np.subtract.outer(days, days)) / result.linked.scale))
+    check(series, result)
     drawn = result.residuals.together(400, torch.Generator().manual_seed(0))
     assert float(drawn.var(0).mean()) == pytest.approx(1, abs=0.03)
 
@@ -170,7 +173,7 @@ def test_the_averaged_evidence_knows_the_errors() -> None:
     trainable = Trainable(spec, problem.data, columns_of(problem))
     repeats = Repeats(problem.data, block.targets, errors=block.errors)
     loss = float(averaged_objective(trainable, [repeats], never)().detach())
-    evidence = dense(series, downscale_series(series, ALIKE, link=False), np.eye(3))[2]
+    evidence = dense(series, downscale_series(series, ALIKE, link=False))[2]
     assert -loss * 3 * 20 == pytest.approx(evidence, abs=1e-8)
     assert len(gap_patterns(block.targets, block.errors)) == 3
     learned = downscale_series(series, ALIKE.replace(learn=True, steps=3, restarts=1), link=False)
@@ -193,7 +196,7 @@ def test_a_number_is_the_error_of_every_cell_and_unknown_errors_hide_a_cell() ->
     series = read_series(Source("x", "low"), ERROR, files.__getitem__, ["all"])
     assert np.isnan(series.coarse).sum() == 1 and np.isnan(series.coarse[1]).any()
     result = downscale_series(series, ALIKE, link=False)
-    check(replace(series, errors=np.nan_to_num(series.errors)), result, np.eye(3))
+    check(replace(series, errors=np.nan_to_num(series.errors)), result)
 
 
 def test_what_has_no_errors_is_refused() -> None:

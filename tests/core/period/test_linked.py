@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from deconditioning.errors import InputError
+from deconditioning.errors import InputError, never
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.period.correlation import days_of
 from deconditioning.period.ensemble import members_of
+from deconditioning.period.linking.cells import Lasting, learned
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.series import Series
+from deconditioning.period.space_time import drawn_chain
+from tests.core.period.dense import lasting
 from tests.core.period.made import UNLEARNED, with_gaps
 
 
@@ -29,11 +32,9 @@ def parts_of(series: Series, result: PeriodResult) -> tuple[np.ndarray, np.ndarr
     area = problem.grid.area.ravel()
     average = (np.arange(20)[:, None] == problem.cell.ravel()) * area
     average /= average.sum(1, keepdims=True)
-    days = days_of(series.dates)
-    between = np.exp(-np.abs(np.subtract.outer(days, days)) / result.linked.scale)
-    between *= np.equal.outer(series.member, series.member)
-    ones = np.ones_like(kernel)
-    whole = np.kron(between, kernel - constant) + np.kron(np.eye(count), constant * ones)
+    days, ones = days_of(series.dates), np.ones_like(kernel)
+    whole = lasting(kernel - constant, average, days, result.linked.lasting, series.member)
+    whole = whole.reshape(count * len(kernel), -1) + np.kron(np.eye(count), constant * ones)
     seen = np.kron(np.eye(count), average)
     z = ((series.coarse - series.level[:, None]) / series.scale).ravel()
     return whole, seen[np.isfinite(z)], z[np.isfinite(z)]
@@ -54,7 +55,23 @@ def dense(series: Series, result: PeriodResult) -> tuple[np.ndarray, np.ndarray,
 @pytest.mark.parametrize("noise", [1e-3, 0.2])
 def test_mean_sd_and_evidence_are_those_of_one_gaussian_over_all_times(series: Series, noise: float) -> None:
     assert len(np.unique(np.diff(days_of(series.dates)).round())) > 1 and np.isnan(series.coarse).any()
-    check(series, downscale_series(series, UNLEARNED.replace(noise=noise), link=True), noise)
+    result = downscale_series(series, UNLEARNED.replace(noise=noise), link=True)
+    assert result.linked is not None and (result.linked.lasting.exponent > 0) == (noise < 0.1)
+    check(series, result, noise)
+
+
+def test_how_long_patterns_last_is_learned(series: Series) -> None:
+    """From cells of 300 times that are drawn from the model: large patterns last ten days, others less or as long."""
+    linked = downscale_series(series, UNLEARNED, link=True).linked
+    assert linked is not None
+    cells, days, member = linked.cells, np.arange(300.0), np.zeros(300, dtype=int)
+    for exponent in (0.0, 0.5):
+        chain = cells.chain(days, member, Lasting(10.0, exponent), 1e-4)
+        drawn = drawn_chain(chain, torch.full((20, 300), np.nan), 1, torch.Generator().manual_seed(0))[:, :, 0]
+        targets = chain.loading @ drawn.T
+        lasting, _ = learned(cells, targets, days, 1e-4, learn=False, check=never)
+        assert lasting.exponent == pytest.approx(exponent, abs=0.06)
+        assert np.log(lasting.days / 10) == pytest.approx(0, abs=0.4)
 
 
 def test_members_of_an_ensemble_are_not_linked_with_each_other(series: Series) -> None:
@@ -99,7 +116,7 @@ def test_gaps_are_linked_by_default_where_times_are_alike() -> None:
     truth = np.stack([series.fine(time) for time in range(40)])
     crps = [[each.predictive(time).crps(truth[time]).mean() for time in range(40)] for each in (alone, result)]
     assert np.mean(crps[1]) < 0.9 * np.mean(crps[0])
-    assert result.residuals.correlation.parts[0].scale == result.linked.scale
+    assert result.residuals.correlation.parts[0].scale == result.linked.lasting.days
     new = series.scale * np.random.default_rng(0).normal(size=series.coarse.shape)
     unlike = replace(series, coarse=np.where(np.isnan(series.coarse), np.nan, new), level=np.zeros(40))
     assert downscale_series(unlike, UNLEARNED).linked is None

@@ -14,14 +14,14 @@ from tests.core.period.made import UNLEARNED, with_wind
 
 @pytest.fixture(scope="module")
 def series() -> Series:
-    return with_wind(7, 0.4)
+    return with_wind(8, 0.4)
 
 
 def dense(series: Series, result: PeriodResult) -> tuple[np.ndarray, np.ndarray, float]:
     """Mean and variance (T, P), standardised, and log evidence by one covariance of all cells at all times."""
     count, average = len(series), average_of(series)
     assert result.linked is not None
-    whole = prior_in_time(series, result.spec.kernel, result.linked.scale).reshape(count * 320, -1)
+    whole = prior_in_time(series, result.spec.kernel, result.linked.lasting).reshape(count * 320, -1)
     z = ((series.coarse - series.level[:, None]) / series.scale).ravel()
     there = np.isfinite(z)
     across = whole @ np.kron(np.eye(count), average)[there].T
@@ -37,6 +37,7 @@ def test_mean_sd_and_evidence_are_those_of_one_gaussian_over_all_times(series: S
     result = downscale_series(series, UNLEARNED.replace(noise=noise), link=True)
     mean, variance, evidence = dense(series, result)
     assert series.varying is not None and result.linked is not None and result.spec.noise == noise
+    assert (result.linked.lasting.exponent > 0) == (noise < 0.1)
     for time in range(len(series)):
         np.testing.assert_allclose(
             result.means[time].ravel(), series.level[time] + series.scale * mean[time], rtol=0, atol=1e-9

@@ -13,6 +13,7 @@ from deconditioning.kernels.tiles import evaluate
 from deconditioning.period.correlation import days_of
 from deconditioning.period.run import PeriodResult, downscale_series
 from deconditioning.period.series import Series, read_series
+from tests.core.period.dense import lasting
 from tests.core.period.made import SPEC, UNLEARNED, made_dataset
 from tests.core.period.test_stations import table_of
 
@@ -29,7 +30,7 @@ def with_gaps(folder: Path, times: int, share: float) -> Series:
 
 @pytest.fixture(scope="module")
 def series(tmp_path_factory: pytest.TempPathFactory) -> Series:
-    return with_gaps(tmp_path_factory.mktemp("stations"), 7, 0.4)
+    return with_gaps(tmp_path_factory.mktemp("stations"), 8, 0.4)
 
 
 def two_members(series: Series) -> Series:
@@ -51,8 +52,8 @@ def check(series: Series, result: PeriodResult) -> None:
     constant = sum(t.scale for t in spec.kernel.terms if all(f.family == "constant" for f in t.factors))
     average = data.bags.mean(torch.eye(len(kernel), dtype=kernel.dtype)[torch.as_tensor(problem.joint_pixel)]).numpy()
     days, member = days_of(series.dates), np.equal.outer(series.member, series.member)
-    between = np.exp(-np.abs(np.subtract.outer(days, days)) / result.linked.scale) * member
-    whole = np.kron(between, kernel.numpy() - constant) + np.kron(np.eye(count), np.full(kernel.shape, constant))
+    whole = lasting(kernel.numpy() - constant, average, days, result.linked.lasting, series.member)
+    whole = whole.reshape(count * len(kernel), -1) + np.kron(np.eye(count), np.full(kernel.shape, constant))
     (tau,), cells = spec.noises_of_sources, len(problem.data.targets)
     single = np.concatenate([np.full(cells, spec.noise), tau + points.variance.numpy()])
     single += spec.point_noise * np.square(average).sum(1)
@@ -106,9 +107,8 @@ def test_draws_have_the_joint_covariance_of_one_gaussian(series: Series) -> None
     kernel = evaluate(spec.kernel.build(problem.columns), problem.inputs, problem.inputs).detach().numpy()
     constant = sum(t.scale for t in spec.kernel.terms if all(f.family == "constant" for f in t.factors))
     average = problem.joint_data.bags.mean(torch.eye(320, dtype=torch.float64)[torch.as_tensor(problem.joint_pixel)])
-    days = days_of(series.dates)
-    between = np.exp(-np.abs(np.subtract.outer(days, days)) / result.linked.scale)
-    whole = np.kron(between, kernel - constant) + np.kron(np.eye(count), np.full(kernel.shape, constant))
+    whole = lasting(kernel - constant, average.numpy(), days_of(series.dates), result.linked.lasting)
+    whole = whole.reshape(count * len(kernel), -1) + np.kron(np.eye(count), np.full(kernel.shape, constant))
     there = np.isfinite(series.targets(range(count)).numpy().T.ravel())
     seen = np.kron(np.eye(count), average.numpy())[there]
     common = np.tile(np.vstack([np.zeros((20, 2)), points.effects.numpy()]), (count, 1))[there]

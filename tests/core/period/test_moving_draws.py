@@ -14,6 +14,7 @@ from deconditioning.period import joint, space_time
 from deconditioning.period.correlation import Part, TimeCorrelation, days_of
 from deconditioning.period.dataset import period_dataset
 from deconditioning.period.linking import moving, moving_draws
+from deconditioning.period.linking.cells import Lasting
 from deconditioning.period.linking.moving import Parted
 from deconditioning.period.linking.moving_draws import MovingErrors
 from deconditioning.period.posterior import condition_times, pixel_sums
@@ -54,7 +55,7 @@ def test_each_time_by_itself(series: Series, result: PeriodResult, monkeypatch: 
     errors = MovingErrors(series, series, result.spec, torch.device("cpu"))
     assert errors.scale is not None
     left, gains = predictors(series, result)
-    prior = prior_in_time(series, result.spec.kernel, errors.scale)
+    prior = prior_in_time(series, result.spec.kernel, Lasting(errors.scale))
     expected = np.einsum("tpq,tqsr,sur->tpsu", left, prior, left, optimize=True)
     for time, gain in enumerate(gains):
         expected[time, :, time] += result.spec.noise * gain @ gain.T
@@ -79,7 +80,7 @@ def test_linked_times(series: Series, monkeypatch: pytest.MonkeyPatch) -> None:
     """The posterior of all pixels and times given all cells of all times."""
     linked = downscale_series(series, UNLEARNED.replace(noise=0.05), link=True)
     assert linked.linked is not None and linked.residuals is not None and linked.residuals.together is not None
-    prior = prior_in_time(series, linked.spec.kernel, linked.linked.scale).reshape(1280, 1280)
+    prior = prior_in_time(series, linked.spec.kernel, linked.linked.lasting).reshape(1280, 1280)
     observe = np.kron(np.eye(4), average_of(series))[np.isfinite(series.coarse).ravel()]
     inner = observe @ prior @ observe.T + linked.spec.noise * np.eye(len(observe))
     posterior = prior - prior @ observe.T @ np.linalg.solve(inner, observe @ prior)

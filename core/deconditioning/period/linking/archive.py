@@ -33,26 +33,8 @@ from deconditioning.period.archive.left_out import Choice, Method, error_ratio, 
 from deconditioning.period.archive.setting import Setting
 from deconditioning.period.correlation import days_of
 from deconditioning.period.joint import Residuals
-from deconditioning.period.linking.cells import MARGIN, kept_between, most_missing, worth_trying
+from deconditioning.period.linking.cells import BOUNDS, MARGIN, START, Lasting, most_missing, worth_trying
 from deconditioning.period.space_time import Chain, Filtered, drawn_chain, smoothed_chain
-
-#: Bounds of τ in steps of the training period and of β, and where their search begins.
-_BOUNDS, _START = ((math.log(0.2), math.log(500.0)), (0.0, 2.0)), (math.log(5.0), 0.3)
-
-
-@dataclass(frozen=True)
-class Lasting:
-    """How long patterns last: τ of the largest one in ``days``, and the ``exponent`` β of the others."""
-
-    days: float
-    exponent: float
-
-    def kept(
-        self, days: Float[np.ndarray, " T"], member: Int[np.ndarray, " T"], values: Float[Tensor, " d"]
-    ) -> Float[Tensor, "T d"]:
-        """The correlation of each pattern, of variance ``values`` λ, with the time before."""
-        scales = self.days * (values / values[0]) ** self.exponent
-        return torch.stack([torch.as_tensor(kept_between(days, member, float(s))) for s in scales], 1).to(values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +126,8 @@ class LinkedCells:
     @property
     def report(self) -> dict[str, Any]:
         """A sentence for the diagnostics, and the CRPS behind it."""
-        values, (alone, linked) = self.cells.patterns.values, self.crps
-        small = self.lasting.days * float(values[len(values) // 2] / values[0]) ** self.lasting.exponent
+        alone, linked = self.crps
+        small = self.lasting.median(self.cells.patterns.values)
         return {
             "linked": f"Missing cells are linked with those before and after: the largest pattern lasts "
             f"τ = {self.lasting.days:.3g} days, one of median size {small:.2g} days. CRPS of left-out times with cells "
@@ -250,7 +232,7 @@ def _learned_lasting(patterns: Patterns, setting: Setting) -> Lasting:
         """Minus the log evidence at log τ/step and β."""
         return -log_density(amplitudes, lasting(at).kept(days, member, patterns.values))
 
-    return lasting(minimize(loss, _START, method="Nelder-Mead", bounds=_BOUNDS).x)
+    return lasting(minimize(loss, START, method="Nelder-Mead", bounds=BOUNDS).x)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,13 @@
 """Cells that are missing at some times, linked through time: what a cell was before and will be after counts as well.
 
-Every field is a level of its time, the kernel's constant term, new at every time, and a rest h whose covariance is
-``k(x, x′) exp(−|Δt|/τ)``. With K̄ and c(x) those of h, ``K̄ = L Lᵀ`` and ``u_t = L v_t``, the cells u_t are a Markov
-chain (`space_time.Chain`). Given the cells of a time, a pixel depends on no other time, so that with the moments m_t,
-P_t of v_t given everything and ``A = L⁻¹ c(x)``
+Every field is a level of its time, the kernel's constant term, new at every time, and a rest h with the kernel k. With
+K̄ and c(x) those of h, the patterns U of the cells and their variances λ₁ ≥ λ₂ ≥ …, ``K̄ = U diag(λ) Uᵀ``, the cells are
+``u_t = U diag(√λ) v_t``. The amplitude of each pattern is a Markov chain, and large patterns last longer:
+
+    corr(v_jt, v_js) = exp(−|t − s|/τ_j),      τ_j = τ (λ_j/λ₁)^β,
+
+for β = 0 the separable covariance ``k(x, x′) exp(−|Δt|/τ)``. Given the cells of a time, a pixel depends on no other
+time, so that with the moments m_t, P_t of v_t given everything and ``A = diag(1/√λ) Uᵀ c(x)``
 
     mean_t(x) = Aᵀm_t,      var_t(x) = k(x, x) − AᵀA + AᵀP_tA.
 
@@ -39,14 +43,61 @@ from deconditioning.period.space_time import (
     smoothed_chain,
 )
 
-#: Times, one after another, that τ and σ² are learned from and that cells are left out of, at most.
+#: Times, one after another, that τ, β and σ² are learned from and that cells are left out of, at most.
 MOST_TIMES = 60
-#: Share of the values that is missing and times from which linking is tried, and T M² numbers up to which it is.
-_LEAST_MISSING, _LEAST_TIMES, MOST_NUMBERS = 0.02, 8, 3e7
+#: Share of the values that is missing and times from which linking is tried, and T M² numbers up to which it is; from
+#: so many times β is learned.
+_LEAST_MISSING, LEAST_TIMES, MOST_NUMBERS = 0.02, 8, 3e7
 #: One value in so many is left out, and the CRPS of these has to be smaller by this share.
 _LEFT_OUT, MARGIN = 10, 0.01
 #: Evaluations of the evidence, and the smallest σ².
-_STEPS, _LEAST_NOISE = 40, 1e-6
+_STEPS, _LEAST_NOISE = 60, 1e-6
+#: Bounds of log τ in steps and of β, and where their search begins.
+BOUNDS, START = ((math.log(0.2), math.log(500.0)), (0.0, 2.0)), (math.log(5.0), 0.3)
+
+
+@dataclass(frozen=True)
+class Lasting:
+    """How long patterns last: τ of the largest one in ``days``, and the ``exponent`` β of the others."""
+
+    days: float
+    exponent: float = 0.0
+
+    def kept(
+        self, days: Float[np.ndarray, " T"], member: Int[np.ndarray, " T"], values: Float[Tensor, " d"]
+    ) -> Float[Tensor, "T d"]:
+        """The correlation of each pattern, of variance ``values`` λ, with the time before."""
+        scales = self.days * (values / values[0]) ** self.exponent
+        return torch.stack([torch.as_tensor(_kept_between(days, member, float(s))) for s in scales], 1).to(values)
+
+    def median(self, values: Float[Tensor, " d"]) -> float:
+        """How long a pattern of median size lasts, in days."""
+        return self.days * float(values[len(values) // 2] / values[0]) ** self.exponent
+
+
+@dataclass(frozen=True)
+class Root:
+    """``diag(√λ)`` and U of a covariance ``U diag(λ) Uᵀ``, from the factor of its Cholesky decomposition."""
+
+    values: Float[Tensor, " M"]
+    vectors: Float[Tensor, "M M"]
+    jitter: float
+
+    @staticmethod
+    def of(covariance: Float[Tensor, "M M"]) -> "Root":
+        """That of a covariance of cells."""
+        factor = linalg.cholesky(covariance, "covariance of the cells")
+        vectors, sizes, _ = linalg.singular(factor.lower, "covariance of the cells")
+        return Root(sizes.square(), vectors, factor.jitter)
+
+    @property
+    def loading(self) -> Float[Tensor, "M M"]:
+        """``U diag(√λ)``."""
+        return self.vectors * self.values.sqrt()
+
+    def half_solve(self, right: Float[Tensor, "M p"]) -> Float[Tensor, "M p"]:
+        """``diag(1/√λ) Uᵀ B``."""
+        return (self.vectors / self.values.sqrt()).T @ right
 
 
 @dataclass(frozen=True)
@@ -55,37 +106,41 @@ class Cells:
 
     Parameters
     ----------
-    root : L of K̄ without the constant term.
+    root : patterns of K̄ without the constant term, and their sizes.
     level : the variance of that term.
     noise : the covariance of the targets' errors for σ² = 0, (M, M), or (T, M, M) if those of the cells are known.
     common : H diag(√V) (M, q), what stations have of the effects that all times share; 0 for cells.
     count : the cells, which alone have σ².
     """
 
-    root: linalg.Factor
+    root: Root
     level: float
     noise: Float[Tensor, "*t M M"]
     common: Float[Tensor, "M q"]
     count: int
 
-    def chain(self, days: np.ndarray, member: np.ndarray, scale: float | None, variance: float) -> Chain:
-        """The chain of the states at times in ``days``: h, which lasts by the ``scale`` τ or, for None, is new at every
-        time, the level, and the shared effects; ``variance`` is σ².
+    def chain(self, days: np.ndarray, member: np.ndarray, lasting: Lasting | None, variance: float) -> Chain:
+        """The chain of the states at times in ``days``: h, which is ``lasting`` or, for None, new at every time, the
+        level, and the shared effects; ``variance`` is σ².
         """
-        level = math.sqrt(self.level) * torch.ones_like(self.root.lower[:, :1])
-        return self.seen_with(torch.cat([self.root.lower, level, self.common], dim=1), days, member, scale, variance)
+        level = math.sqrt(self.level) * torch.ones_like(self.root.values)[:, None]
+        loading = torch.cat([self.root.loading, level, self.common], dim=1)
+        return self.seen_with(loading, days, member, lasting, variance)
 
     def seen_with(
-        self, loading: Float[Tensor, "*t M d"], days: np.ndarray, member: np.ndarray, scale: float | None,
+        self, loading: Float[Tensor, "*t M d"], days: np.ndarray, member: np.ndarray, lasting: Lasting | None,
         variance: float,
     ) -> Chain:  # fmt: skip
-        """The chain with this ``loading`` of what lasts, the level, and the shared effects."""
-        kept, again = (torch.as_tensor(kept_between(days, member, each)).to(loading) for each in (scale, math.inf))
-        fixed = self.common.shape[1]
-        between = loading.new_zeros(len(days), loading.shape[-1])
-        between[:, : loading.shape[-1] - fixed - 1] = kept[:, None]
-        between[:, loading.shape[-1] - fixed :] = again[:, None]
-        of_cells = (torch.arange(len(self.root.lower)) < self.count).to(loading)
+        """The chain with this ``loading`` of the patterns, of what lasts as the largest one, the level, and the shared
+        effects.
+        """
+        values, fixed, size = self.root.values, self.common.shape[1], loading.shape[-1]
+        between = loading.new_zeros(len(days), size)
+        if lasting is not None:
+            between[:, : size - fixed - 1] = lasting.kept(days, member, values[:1])
+            between[:, : len(values)] = lasting.kept(days, member, values)
+        between[:, size - fixed :] = torch.as_tensor(_kept_between(days, member, math.inf)).to(loading)[:, None]
+        of_cells = (torch.arange(len(values)) < self.count).to(loading)
         return Chain(loading, between, self.noise + variance * torch.diag(of_cells))
 
     def only(self, times: Int[np.ndarray, " t"]) -> "Cells":
@@ -97,14 +152,14 @@ class Cells:
 class Linked:
     """Cells of all times of a series, linked through time.
 
-    ``cells``, their standardised ``targets`` (M, T), the moments ``given`` of their states at all times, the ``scale``
-    τ in days, the ``noise`` σ², and the ``chain`` of the states.
+    ``cells``, their standardised ``targets`` (M, T), the moments ``given`` of their states at all times, how long they
+    are ``lasting``, the ``noise`` σ², and the ``chain`` of the states.
     """
 
     cells: Cells
     targets: Float[Tensor, "M T"]
     given: Filtered
-    scale: float
+    lasting: Lasting
     noise: float
     chain: Chain
 
@@ -126,8 +181,9 @@ class Linked:
     def report(self) -> dict[str, str]:
         """A sentence for the diagnostics."""
         return {
-            "linked": f"Cells are linked through time: correlations decay as exp(−Δt/τ) with τ = {self.scale:.3g} "
-            f"days, and σ = {math.sqrt(self.noise):.2g} of the standardised cells."
+            "linked": f"Cells are linked through time: the largest pattern lasts τ = {self.lasting.days:.3g} days, one "
+            f"of median size {self.lasting.median(self.cells.root.values):.2g} days, and σ = "
+            f"{math.sqrt(self.noise):.2g} of the standardised cells."
         }
 
     def moments(
@@ -150,11 +206,11 @@ class Linked:
     ) -> Callable[[int, torch.Generator], Float[Tensor, "count T P"]]:
         """What draws errors of all times of a series from the joint posterior, over the sd of each pixel and time.
 
-        ``Aᵀ(v_t − m_t) + h_t(x) − Aᵀ L⁻¹ h̄_t`` with joint draws of the states v and of h, whose part that the cells do
-        not know is independent of v and as long-lived as h.
+        ``Aᵀ(v_t − m_t) + h_t(x) − Aᵀ diag(1/√λ) Uᵀ h̄_t`` with joint draws of the states v and of h, whose part that the
+        cells do not know is independent of v and lasts as the largest pattern does.
         """
         chain, times = self.chain, len(series)
-        root = root_between(series, self.scale).to(chain.loading)
+        root = root_between(series, self.lasting.days).to(chain.loading)
         varying = [t for t in spec.kernel.terms if any(f.family != "constant" for f in t.factors)]
         of_rest = replace(spec, kernel=replace(spec.kernel, terms=tuple(varying)))
 
@@ -207,10 +263,10 @@ def worth_trying(targets: Float[Tensor, "M T"], members: int, *, noisy: bool = F
     cells, times = targets.shape
     few = times * cells**2 <= MOST_NUMBERS
     missing = float(targets.isnan().double().mean()) >= _LEAST_MISSING
-    return few and times // members >= _LEAST_TIMES and (noisy or missing)
+    return few and times // members >= LEAST_TIMES and (noisy or missing)
 
 
-def kept_between(days: np.ndarray, member: np.ndarray, scale: float | None) -> np.ndarray:
+def _kept_between(days: np.ndarray, member: np.ndarray, scale: float | None) -> np.ndarray:
     """``exp(−Δt/τ)`` between each time and the one before, 0 for the first of each member of an ensemble, and for all
     without a ``scale``.
     """
@@ -239,28 +295,32 @@ def most_missing(targets: Float[Tensor, "M T"], member: np.ndarray) -> np.ndarra
 
 
 def learned(
-    cells: Cells, targets: Float[Tensor, "M T"], days: np.ndarray, noise: float, *, learn: bool, check: Check
-) -> tuple[float, float]:
-    """τ in days and σ² of the largest evidence."""
+    cells: Cells, targets: Float[Tensor, "M T"], days: np.ndarray, noise: float, *, separable: bool = False,
+    learn: bool, check: Check,
+) -> tuple[Lasting, float]:  # fmt: skip
+    """τ and β, 0 if the covariance is to be ``separable``, and σ² of the largest evidence."""
     step, member = float(np.median(np.diff(days))), np.zeros(len(days), dtype=int)
 
-    def loss(logs: np.ndarray) -> float:
-        """Minus the log evidence at log τ/step and log σ²."""
-        check()
-        variance = math.exp(logs[1]) if learn else noise
-        chain = cells.chain(days, member, step * math.exp(logs[0]), variance)
-        return -float(filtered_chain(chain, targets).evidence.sum())
+    def values(at: np.ndarray) -> tuple[Lasting, float]:
+        """From log τ/step, and β and log σ² where they are free."""
+        lasting = Lasting(step * math.exp(at[0]), 0.0 if separable else float(at[1]))
+        return lasting, math.exp(at[-1]) if learn else noise
 
-    start = [math.log(5.0), math.log(max(noise, _LEAST_NOISE))][: 1 + learn]
-    bounds = [(math.log(0.2), math.log(500.0)), (math.log(_LEAST_NOISE), 0.0)][: 1 + learn]
-    simplex = np.array([start, *(np.array(start) + 1.0 * np.eye(len(start)))])
+    def loss(at: np.ndarray) -> float:
+        """Minus the log evidence."""
+        check()
+        return -float(filtered_chain(cells.chain(days, member, *values(at)), targets).evidence.sum())
+
+    free = 2 - separable
+    start = [*START[:free], math.log(max(noise, _LEAST_NOISE))][: free + learn]
+    bounds = [*BOUNDS[:free], (math.log(_LEAST_NOISE), 0.0)][: free + learn]
+    simplex = np.array([start, *(np.array(start) + np.diag([1.0, 0.3, 1.0][:free] + [1.0] * learn))])
     options = {"maxfev": _STEPS, "initial_simplex": simplex, "xatol": 0.02, "fatol": 0.01}
-    found = minimize(loss, start, method="Nelder-Mead", bounds=bounds, options=options).x
-    return step * math.exp(found[0]), math.exp(found[1]) if learn else noise
+    return values(minimize(loss, start, method="Nelder-Mead", bounds=bounds, options=options).x)
 
 
 def pays(
-    cells: Cells, targets: Float[Tensor, "M T"], days: np.ndarray, noise: float, found: tuple[float, float]
+    cells: Cells, targets: Float[Tensor, "M T"], days: np.ndarray, noise: float, found: tuple[Lasting, float]
 ) -> bool:
     """Whether values that are left out of all times have a smaller CRPS if times are linked.
 
@@ -271,8 +331,8 @@ def pays(
     left_out, scores = np.zeros(known.shape, dtype=bool), list[float]()
     left_out.flat[out] = True
     less, member = targets.masked_fill(torch.as_tensor(left_out).to(targets.device), math.nan), np.zeros(len(days), int)
-    for scale, variance in ((None, noise), found):
-        chain = cells.chain(days, member, scale, variance)
+    for lasting, variance in ((None, noise), found):
+        chain = cells.chain(days, member, lasting, variance)
         given, crps = smoothed_chain(chain, less), list[np.ndarray]()
         for time in np.flatnonzero(left_out.any(0)):
             rows, (loading, errors) = np.flatnonzero(left_out[:, time]), chain.seen(int(time))

@@ -3,11 +3,12 @@
 Terms of the kernel without such covariates last, and so do the slopes of the linear terms; what the others add, and the
 level, is new at every time:
 
-    f_t(x) = level_t + h_t(x) + φ_t(x)ᵀ b_t + g_t(x),      cov(h), cov(b) ∝ exp(−|Δt|/τ),
+    f_t(x) = level_t + h_t(x) + φ_t(x)ᵀ b_t + g_t(x),      cov(b) ∝ exp(−|Δt|/τ),
 
-with the covariates φ_t, in units of their slopes' sd. With ``K̄_h = L Lᵀ`` and the cells' means φ̄_t, the cells are
-``L v_t + φ̄_t b_t + level_t + ḡ_t + e_t``: the states v, b and the level, seen with a loading and a noise ``K̄_g,t + Σ``
-that change with time. Given the states of a time, a pixel depends on no other time, and on its cells through g.
+with the covariates φ_t, in units of their slopes' sd, and patterns of h that last as in `cells`. With
+``L = U diag(√λ)`` of ``K̄_h`` and the cells' means φ̄_t, the cells are ``L v_t + φ̄_t b_t + level_t + ḡ_t + e_t``: the
+states v, b and the level, seen with a loading and a noise ``K̄_g,t + Σ`` that change with time. Given the states of a
+time, a pixel depends on no other time, and on its cells through g.
 """
 
 import math
@@ -28,7 +29,7 @@ from deconditioning.kernels.spec import KernelSpec, Term
 from deconditioning.models.indirect_gp import weights_and_noise
 from deconditioning.models.spec import ModelSpec
 from deconditioning.period.joint import kernel_draws, lasting_draws
-from deconditioning.period.linking.cells import Cells, Linked, root_between
+from deconditioning.period.linking.cells import Cells, Lasting, Linked, Root, root_between
 from deconditioning.period.posterior import PixelSums, pixel_sums
 from deconditioning.period.series import Series
 from deconditioning.period.space_time import Chain, drawn_chain, gain_beside, moments_beside
@@ -94,9 +95,9 @@ class MovingCells(Cells):
     slopes: Slopes
     loadings: Float[Tensor, "T M d"]
 
-    def chain(self, days: np.ndarray, member: np.ndarray, scale: float | None, variance: float) -> Chain:
-        """The chain of the states, as `Cells.chain` has it; the slopes last as h does."""
-        return self.seen_with(self.loadings, days, member, scale, variance)
+    def chain(self, days: np.ndarray, member: np.ndarray, lasting: Lasting | None, variance: float) -> Chain:
+        """The chain of the states, as `Cells.chain` has it; the slopes last as the largest pattern does."""
+        return self.seen_with(self.loadings, days, member, lasting, variance)
 
     def parts(
         self, time: int, part: slice, inputs: Float[Tensor, "p c"], cross: Float[Tensor, "M p"],
@@ -151,7 +152,7 @@ class LinkedMoving(Linked):
 
         where w and l are the weights of targets and states in the mean (`space_time.gain_beside`).
         """
-        root, still = root_between(series, self.scale).to(sums.gram), _with(spec, self.cells.terms.still)
+        root, still = root_between(series, self.lasting.days).to(sums.gram), _with(spec, self.cells.terms.still)
 
         def draw(count: int, generator: torch.Generator) -> Float[Tensor, "count T P"]:
             """Standardised errors (count, T, P)."""
@@ -197,19 +198,19 @@ def moving_cells(
     if not terms.still:
         return None, "every term of the kernel has covariates that change with time"
     lasting = pixel_sums(_with(spec, terms.still), problem, device, check)
-    root = linalg.cholesky(lasting.gram.detach(), "covariance of the cells")
+    root = Root.of(lasting.gram.detach())
     level, slopes = sum(term.scale for term in terms.constant), Slopes.of(terms.linear, problem.columns)
     loadings, noises, nothing = list[Tensor](), list[Tensor](), replace(spec, noise=0.0)
     for time in range(len(series)):
         own = series.at(time)
         if not same_places(problem, own):
             return None, "pixels or cells change with time"
-        noise = _noise(nothing, own).to(root.lower)
-        means = own.joint_data.bags.mean(slopes(own.joint_data.bags.inputs)).to(root.lower)
-        loadings.append(torch.cat([root.lower, means, math.sqrt(level) * torch.ones_like(noise[:, :1])], dim=1))
+        noise = _noise(nothing, own).to(root.values)
+        means = own.joint_data.bags.mean(slopes(own.joint_data.bags.inputs)).to(root.values)
+        loadings.append(torch.cat([root.loading, means, math.sqrt(level) * torch.ones_like(noise[:, :1])], dim=1))
         new = pixel_sums(_with(spec, terms.new), own, device, check).gram.detach() if terms.new else 0.0
         noises.append(noise + new)
-    size, common = len(root.lower), root.lower.new_zeros(len(root.lower), 0)
+    size, common = len(root.values), root.values.new_zeros(len(root.values), 0)
     every = torch.stack(noises), common, size, terms, lasting, slopes, torch.stack(loadings)
     return MovingCells(root, float(level), *every), ""
 

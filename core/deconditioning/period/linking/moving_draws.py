@@ -69,7 +69,7 @@ class MovingErrors:
         if cells is None:
             return None
         known = targets[:, some].to(self.device)
-        return learned(cells, known, days[some], self.spec.noise, learn=False, check=never)[0]
+        return learned(cells, known, days[some], self.spec.noise, separable=True, learn=False, check=never)[0].days
 
     def lasting(self, count: int, generator: torch.Generator) -> Float[Tensor, "count T P"]:
         """Errors that last by τ."""

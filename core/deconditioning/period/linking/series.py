@@ -14,8 +14,10 @@ from deconditioning.models.indirect_gp import weights_and_noise
 from deconditioning.models.spec import ModelSpec
 from deconditioning.period.correlation import days_of
 from deconditioning.period.linking.cells import (
+    LEAST_TIMES,
     Cells,
     Linked,
+    Root,
     learned,
     most_missing,
     pays,
@@ -34,9 +36,9 @@ def linked_series(
     """The series linked through time; None if it is not: not ``wanted``, or, where that is left open, without missing
     cells or without a gain at values left out.
 
-    τ is learned from the evidence with the space kernel held; where linking is requested, σ² too, unless ``settings``
-    hold it. It is otherwise held, so that the cells are reproduced as by each time alone. Raises ``InputError`` if
-    linking is requested and impossible.
+    τ and β are learned from the evidence with the space kernel held; where linking is requested, σ² in place of β, as
+    noise looks like small patterns that do not last, unless ``settings`` hold it. It is otherwise held, so that the
+    cells are reproduced as by each time alone. Raises ``InputError`` if linking is requested and impossible.
     """
     if wanted is False:
         return None
@@ -52,15 +54,16 @@ def linked_series(
     some = most_missing(targets, series.member)
     learn = bool(wanted) and settings.learn and "noise" not in (settings.hold or ())
     part = cells.only(some)
-    scale, noise = learned(part, targets[:, some], days[some], spec.noise, learn=learn, check=check)
-    if wanted is None and not pays(part, targets[:, some], days[some], spec.noise, (scale, noise)):
+    known = part, targets[:, some], days[some], spec.noise
+    lasting, noise = learned(*known, separable=learn or len(some) < LEAST_TIMES, learn=learn, check=check)
+    if wanted is None and not pays(*known, (lasting, noise)):
         return None
     check()
-    chain = cells.chain(days, series.member, scale, noise)
+    chain = cells.chain(days, series.member, lasting, noise)
     given = smoothed_chain(chain, targets)
     if isinstance(cells, MovingCells):
-        return LinkedMoving(cells, targets, given, scale, noise, chain, series)
-    return Linked(cells, targets, given, scale, noise, chain)
+        return LinkedMoving(cells, targets, given, lasting, noise, chain, series)
+    return Linked(cells, targets, given, lasting, noise, chain)
 
 
 def _cells_of(
@@ -85,7 +88,7 @@ def _cells_of(
         return None, "cells are matched through mediators"
     constant = float(sum(t.scale for t in spec.kernel.terms if all(f.family == "constant" for f in t.factors)))
     gram, count = sums.gram.detach() - constant, len(series.problem.data.targets)
-    root = linalg.cholesky(gram, "covariance of the cells")
+    root = Root.of(gram)
     noise, errors = noise.to(gram), series.variances(range(len(series)))
     if errors is not None:  # where a target is missing, its error does not matter
         noise = noise + torch.diag_embed(errors.T.nan_to_num(nan=0.0).to(gram))
