@@ -621,6 +621,16 @@ def _gaps_of_climatology_cell(labels: list[str], column: str) -> str | None:
         return None
     (found,) = [each for each in rows("period_gaps_climatology") if each["size"] == labels[0]]
     own = found["more"]["linked" if column.endswith("linked") else "alone"]
+    if column.startswith("change"):
+        return f"{own['tendency']:.2f}"
+    return f"{100 * own['coverage95']:.0f} %" if column.startswith("in 95") else f"{own['crps']:.3f}"
+
+
+def _pooled_cell(labels: list[str], column: str) -> str | None:
+    if column == "series, cells":
+        return None
+    (found,) = [each for each in rows("period_pooled") if each["size"] == labels[0]]
+    own = found["more"]["pooled" if column.endswith("all times") else "single"]
     return f"{100 * own['coverage95']:.0f} %" if column.startswith("in 95") else f"{own['crps']:.3f}"
 
 
@@ -646,10 +656,9 @@ def _plan_cell(labels: list[str], column: str) -> str | None:
 
 def _statistic_cell(labels: list[str], column: str) -> str | None:
     name = {"times above": "above", "times below": "below"}.get(column, column)
-    method = {"an archive": "archive"}.get(labels[1], labels[1])
-    (found,) = [
-        each for each in rows("period_statistics") if (each["size"], each["more"]["method"]) == (labels[0], method)
-    ]
+    method = {"an archive": "archive", "cells and a climatology": "climatology"}.get(labels[1], labels[1])
+    measured = rows("period_statistics") + rows("period_statistics_climatology")
+    (found,) = [each for each in measured if (each["size"], each["more"]["method"]) == (labels[0], method)]
     held = found["more"]["held"]
     return f"{100 * held[name]:.0f} %" if name in held else None
 
@@ -801,6 +810,7 @@ TABLES = (
     Table("docs/period.md", "| series | CRPS, each", _gaps_of_archive_cell),
     Table("docs/period.md", "| series, cells and", _gaps_of_climatology_cell),
     Table("docs/period.md", "| series | CRPS with", _climatology_cell),
+    Table("docs/period.md", "| series, cells |", _pooled_cell),
     Table("docs/period.md", "| series | part,", _plan_cell),
 )
 

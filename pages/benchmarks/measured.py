@@ -47,6 +47,7 @@ TITLES = {
     "period_pooled": "Hyperparameters of all times, and of each time alone",
     "period_plan": "A long series, and its plan",
     "period_statistics": "Intervals of a period's statistics",
+    "period_statistics_climatology": "Intervals of a period's statistics, with a climatology",
     "drawn_fields": "Intervals of drawn fields",
 }
 COLUMNS = ("Size", "Ours", "Yardstick", "Ratio", "Peak memory", "Device", "Accuracy")
@@ -78,6 +79,7 @@ TOPICS = (
             "period_gaps_archive",
             "period_gaps_climatology",
             "period_statistics",
+            "period_statistics_climatology",
             "period_pooled",
             "period_plan",
         ),

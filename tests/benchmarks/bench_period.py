@@ -7,6 +7,7 @@ part of the project lie in the folder that ``DECONDITIONING_FIELDS`` names; thos
 import json
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -44,7 +45,8 @@ CLIMATOLOGY = "climatology"
 SETTINGS = DownscaleSettings(model="area_to_point_gp")
 TITLES = {ARCHIVE: "Archive and kernel", PREDICTED: "Archive, kernel and predictors", RIDGE: "Ridge on BCSD",
           QUANTILES: "Quantile mapping", ANALOGS: "Analogs", EOFS: "EOF regression", FOREST: "Random forest",
-          ALONE: "Cells alone", CONSERVING: "Bilinear, means kept", BILINEAR: "Bilinear"}  # fmt: skip
+          ALONE: "Cells alone", CLIMATOLOGY: "Cells alone with a climatology",
+          CONSERVING: "Bilinear, means kept", BILINEAR: "Bilinear"}  # fmt: skip
 #: Times of each series at most, and series at most: all of them.
 MOST_TIMES, MOST_SERIES = 10_000, 100
 #: Windows of a series that are predicted from all its other times, times and joint draws of each at most, and every
@@ -172,13 +174,19 @@ def held_by_statistics(result: PeriodResult, values: np.ndarray) -> dict[str, fl
     }
 
 
-def windows_of(case: Case) -> dict[str, list[dict[str, float]]]:
+def windows_of(case: Case, fields: Fields) -> Iterator[tuple[str, list[str]]]:
+    """The times of each window, and all others."""
+    end = times_of(case, fields, MOST_TIMES) - 1
+    for window in np.array_split(np.arange(end + 1), WINDOWS):
+        first, last = int(window[0]), int(window[:WINDOW][-1])
+        yield f"#{first}/#{last}", [f"#0/#{first - 1}"] * (first > 0) + [f"#{last + 1}/#{end}"] * (last < end)
+
+
+def held_in_windows(case: Case) -> dict[str, list[dict[str, float]]]:
     """What the intervals of each window hold, from an archive of all other times, and from cells alone."""
     fields, result = case.open(), {ARCHIVE: [], ALONE: []}
-    for number, window in enumerate(np.array_split(np.arange(times_of(case, fields, MOST_TIMES)), WINDOWS)):
-        first, last, end = int(window[0]), int(window[:WINDOW][-1]), times_of(case, fields, MOST_TIMES) - 1
-        series = series_of(case, fields, f"#{first}/#{last}")
-        others = [f"#0/#{first - 1}"] * (first > 0) + [f"#{last + 1}/#{end}"] * (last < end)
+    for number, (times, others) in enumerate(windows_of(case, fields)):
+        series = series_of(case, fields, times)
         training = read_training(series, fields, others)
         given = downscale_with_archive(series, training, SETTINGS)
         result[ARCHIVE].append(held_by_statistics(given, training.fine))
@@ -187,22 +195,38 @@ def windows_of(case: Case) -> dict[str, list[dict[str, float]]]:
     return result
 
 
+def held_with_climatology(case: Case) -> dict[str, list[dict[str, float]]]:
+    """What the intervals of some windows hold from cells alone, with the climatology of all other times."""
+    fields, result = case.open(), list[dict[str, float]]()
+    for times, others in list(windows_of(case, fields))[::ALONE_EVERY]:
+        spec, given = climatology_of(case, fields, [times], others)
+        series = read_series(Source("fields"), spec, given.__getitem__, [times])
+        values = read_training(series_of(case, fields, times), fields, others).fine
+        result.append(held_by_statistics(downscale_series(series, SETTINGS), values))
+    return {CLIMATOLOGY: result}
+
+
 def bench_period_statistics() -> None:
     """What 90 % intervals of period statistics hold, on the series that are part of the project."""
-    rows: list[Row] = []
-    for case in cases()[:SERIES]:
-        for method, windows in windows_of(case).items():
-            held = {name: float(np.mean([each[name] for each in windows])) for name in windows[0]}
-            told = ", ".join(f"{name} {100 * share:.0f} %" for name, share in held.items())
-            worst = max(abs(100 * share - 90) for share in held.values())
-            rows.append(
-                Row(
-                    f"Intervals of period statistics, {TITLES[method].lower()}", case.title_of_windows, worst,
-                    "points from 90 %", accuracy=told, note=f"{len(windows)} windows",
-                    more={"method": method, "held": held, "windows": windows},
-                )
-            )  # fmt: skip
-            keep("period_statistics", rows)
+    for file, held in (
+        ("period_statistics", held_in_windows),
+        ("period_statistics_climatology", held_with_climatology),
+    ):
+        rows: list[Row] = []
+        for case in cases()[:SERIES]:
+            rows += [row_of_statistics(case, method, windows) for method, windows in held(case).items()]
+            keep(file, rows)
+
+
+def row_of_statistics(case: Case, method: str, windows: list[dict[str, float]]) -> Row:
+    """The largest difference of any statistic from 90 %."""
+    held = {name: float(np.mean([each[name] for each in windows])) for name in windows[0]}
+    told = ", ".join(f"{name} {100 * share:.0f} %" for name, share in held.items())
+    worst = max(abs(100 * share - 90) for share in held.values())
+    return Row(
+        f"Intervals of period statistics, {TITLES[method].lower()}", case.title_of_windows, worst, "points from 90 %",
+        accuracy=told, note=f"{len(windows)} windows", more={"method": method, "held": held, "windows": windows},
+    )  # fmt: skip
 
 
 def row_of_gaps(title: str, case: Case, share: float, linked: PeriodResult, alone: PeriodResult) -> Row:
@@ -232,7 +256,7 @@ def rows_of_gaps(title: str, case: Case, name: str) -> list[Row]:
     predict = partial(downscale_series, settings=SETTINGS)
     if name == CLIMATOLOGY:
         times = [f"#{first}/#{min(first + WINDOW, count) - 1}"]
-        spec, given = climatology_of(case, fields, times, first)
+        spec, given = climatology_of(case, fields, times, [f"#0/#{first - 1}"])
         series = read_series(Source("fields"), spec, given.__getitem__, times)
     else:
         series = series_of(case, fields, f"#{first}/#{count - 1}")
@@ -258,11 +282,11 @@ def bench_period_gaps() -> None:
 
 
 def climatology_of(
-    case: Case, fields: Fields, times: list[str], first: int
+    case: Case, fields: Fields, times: list[str], others: list[str]
 ) -> tuple[DownscalingSpec, dict[str, Fields]]:  # fmt: skip
-    """Settings and files with the climatology before the ``first`` time as a covariate."""
+    """Settings and files with the climatology of other times as a covariate."""
     spec = DownscalingSpec(case.target, case.covariates, block=(case.block, case.block), withhold=0.0)
-    return with_climatology(Source("fields"), spec, {"fields": fields}, fields, times, [f"#0/#{first - 1}"])[:2]
+    return with_climatology(Source("fields"), spec, {"fields": fields}, fields, times, others)[:2]
 
 
 def row_of_climatology(case: Case) -> Row:
@@ -271,7 +295,7 @@ def row_of_climatology(case: Case) -> Row:
     count = times_of(case, fields, MOST_TIMES)
     first = round(case.share * count)
     times = [f"#{time}" for time in np.unique(np.linspace(first, count - 1, SPREAD).round().astype(int))]
-    spec, given = climatology_of(case, fields, times, first)
+    spec, given = climatology_of(case, fields, times, [f"#0/#{first - 1}"])
     found = {}
     for name, each in {"with": spec, "without": replace(spec, covariates=case.covariates)}.items():
         series = read_series(Source("fields"), each, given.__getitem__, times)

@@ -79,8 +79,7 @@ def read_ensemble(
 ) -> Ensemble | None:
     """All members of the target's file at the times that ``words`` mean; None if it has no members to choose from.
 
-    Raises ``InputError`` as `read_series` does, for members that differ in their times or cells, and for covariates
-    that change with time.
+    Raises ``InputError`` as `read_series` does, and for members that differ in their times or cells.
     """
     if source.regions:
         return None
@@ -121,11 +120,6 @@ def predictors_of_members(
 
 def _check(dim: str, labels: Sequence[str], series: Sequence[Series]) -> None:
     first = series[0]
-    if first.varying is not None:
-        raise InputError(
-            f"The members of `{dim}` need covariates that are the same at all times: leave out those that change, or "
-            f"choose one member with `--select {dim}=…`."
-        )
     for label, each in zip(labels, series, strict=True):
         cells = each.problem.target_cell
         if each.labels != first.labels or not np.array_equal(cells, first.problem.target_cell):
@@ -148,11 +142,13 @@ def _pooled(spec: DownscalingSpec, dim: str, series: Sequence[Series]) -> Series
         first.file.labels, lambda index: series[index % len(series)].file.coarse(index), first.file.numbered
     )
     fines = [each.fine for each in series if each.fine is not None]
+    varying = None if first.varying is None else first.varying.only(np.tile(np.arange(times), len(series)))
     return replace(
         first, problem=problem, labels=first.labels * len(series), dates=first.dates * len(series), coarse=coarse,
         level=level, fine=(lambda time: fines[time // times](time % times)) if fines else None, file=file,
         notes=tuple(dict.fromkeys(note for each in series for note in each.notes)), members=len(series),
-        stations=stations, errors=None if first.errors is None else np.concatenate([each.errors for each in series]),
+        errors=None if first.errors is None else np.concatenate([each.errors for each in series]),
+        stations=stations, varying=varying,
         selected={name: label for name, label in first.selected.items() if name != dim},
     )  # fmt: skip
 

@@ -37,7 +37,8 @@ class Residuals:
     """``draw`` gives (count, P) independent fields of standardised errors, of variance one at every pixel, from a
     generator; ``correlation`` is ρ in time, ``of_archive`` if it comes from an archive's left-out errors. ``together``
     gives (count, T, P) of all times together, where their joint distribution is known, in place of ρ. A part of the
-    errors may be ``constant``, in addition to what ρ says.
+    errors may be ``constant``, in addition to what ρ says. ``part`` gives those of some of the times, where these are
+    drawn by themselves.
 
     Where covariates change with time there is no ρ, and ``draw`` gives (count, T, P): errors of functions of the
     covariates that never change.
@@ -48,9 +49,12 @@ class Residuals:
     of_archive: bool
     together: Callable[[int, torch.Generator], Float[Tensor, "count T P"]] | None = None
     constant: ErrorsOfCoefficients | None = None
+    part: Callable[[np.ndarray], "Residuals"] | None = None
 
     def only(self, times: np.ndarray) -> "Residuals":
         """Those of some of the times."""
+        if self.part is not None:
+            return self.part(times)
         if self.constant is not None:
             return replace(self, constant=replace(self.constant, basis=self.constant.basis[times]))
         if self.together is None:

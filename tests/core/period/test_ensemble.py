@@ -1,6 +1,7 @@
 """Members of an ensemble together, against each member by itself."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,7 @@ from deconditioning.period.ensemble import (
     ensemble_dataset,
     further_member,
     member_dimension,
+    members_of,
     predictors_of_members,
     read_ensemble,
 )
@@ -101,6 +103,26 @@ def test_equal_members_are_the_single_series_with_its_draws() -> None:
         assert member.residuals.correlation == alone.residuals.correlation
         for (draw, _), (expected, _) in zip(period_draws(member, 2, 3), period_draws(alone, 2, 3), strict=True):
             np.testing.assert_allclose(draw, expected, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_covariates_that_change_with_time_are_those_of_each_member(link: bool) -> None:
+    """Also in draws: the same as by itself, and of linked times with the same distribution."""
+    spec = replace(SPEC, covariates=("wind",))
+    dataset = of_members(9, changed=0.0).assign(wind=made_dataset(9)["wind"])
+    fields = [fields_from_dataset(each) for each in (dataset, dataset.isel(realization=0, drop=True))]
+    ensemble = read_ensemble(Source("x"), spec, lambda key: fields[0], ["all"])
+    assert ensemble is not None
+    members = members_of(downscale_series(ensemble.pooled, UNLEARNED, link=link))
+    alone = downscale_series(read_series(Source("x"), spec, lambda key: fields[1], ["all"]), UNLEARNED, link=link)
+    for member in members:
+        np.testing.assert_allclose(member.means, alone.means, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(member.sd(4), alone.sd(4), rtol=0, atol=1e-8)
+        (draw, fixed), (expected, own) = next(period_draws(member, 2, 3)), next(period_draws(alone, 2, 3))
+        assert draw.shape == expected.shape and fixed is not None
+        if not link:
+            np.testing.assert_allclose(draw, expected, rtol=0, atol=1e-6)
+            np.testing.assert_allclose(fixed, own, rtol=0, atol=1e-6)
 
 
 def test_with_an_archive_each_member_is_as_by_itself() -> None:
@@ -209,14 +231,11 @@ def test_a_selected_member_and_other_dimensions_are_no_ensemble() -> None:
     assert member_dimension(fields_from_dataset(made_dataset(3)), SPEC) is None
 
 
-def test_members_of_other_times_or_cells_and_moving_covariates_are_refused() -> None:
+def test_members_of_other_times_or_cells_are_refused() -> None:
     dataset = of_members(4)
     dataset["t"][1, 2] = np.nan
     with pytest.raises(InputError, match="members 2 and 5 of `realization` have values at different times or cells"):
         read(dataset)
-    moving = of_members(4).assign(orog=made_dataset(4)["wind"])
-    with pytest.raises(InputError, match="need covariates that are the same at all times"):
-        read(moving)
 
 
 def test_command_and_function_downscale_all_members_of_a_coarse_file(tmp_path: Path, capsys) -> None:

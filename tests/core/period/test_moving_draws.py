@@ -52,10 +52,10 @@ def predictors(series: Series, result: PeriodResult) -> tuple[np.ndarray, np.nda
 
 def test_each_time_by_itself(series: Series, result: PeriodResult, monkeypatch: pytest.MonkeyPatch) -> None:
     """B_t cov(f_t, f_s) B_sᵀ, and noise that is new at every time."""
-    errors = MovingErrors(series, series, result.spec, torch.device("cpu"))
-    assert errors.scale is not None
+    errors = MovingErrors.of(series, result.spec, torch.device("cpu"))
+    assert errors.scale.days is not None
     left, gains = predictors(series, result)
-    prior = prior_in_time(series, result.spec.kernel, Lasting(errors.scale))
+    prior = prior_in_time(series, result.spec.kernel, Lasting(errors.scale.days))
     expected = np.einsum("tpq,tqsr,sur->tpsu", left, prior, left, optimize=True)
     for time, gain in enumerate(gains):
         expected[time, :, time] += result.spec.noise * gain @ gain.T
@@ -71,7 +71,7 @@ def test_errors_that_never_change(series: Series, result: PeriodResult, monkeypa
     expected = np.einsum("tpq,tqsr,sur->tpsu", left, prior, left, optimize=True)
     expected += result.spec.noise * np.einsum("tpm,sum->tpsu", gains, gains)
     units(monkeypatch, _NORMAL, _KERNEL, prior)
-    errors = MovingErrors(series, series, result.spec, torch.device("cpu"))
+    errors = MovingErrors.of(series, result.spec, torch.device("cpu"))
     found = covariance(errors.fixed(UNITS, torch.Generator().manual_seed(0)))
     np.testing.assert_allclose(found, correlation(expected.reshape(1280, 1280)), rtol=0, atol=1e-8)
 
@@ -103,9 +103,9 @@ def test_a_covariate_that_stays_has_the_errors_of_static_ones(monkeypatch: pytes
     spec = downscale_series(stays, UNLEARNED.replace(noise=1e-9)).spec
     terms = Parted.of(spec.kernel, moves.varying.moving)
     spec = replace(spec, kernel=KernelSpec(terms.still + terms.linear))
-    errors = MovingErrors(stays, stays, spec, torch.device("cpu"))
-    assert errors.scale is not None
-    rho = TimeCorrelation((Part(1.0, errors.scale),))
+    errors = MovingErrors.of(stays, spec, torch.device("cpu"))
+    assert errors.scale.days is not None
+    rho = TimeCorrelation((Part(1.0, errors.scale.days),))
     problem = stays.at(0)
     sums = pixel_sums(spec, problem, torch.device("cpu"))
     (group,) = condition_times(spec, problem, stays.targets([0]), sums.gram, np.zeros(1, dtype=int))

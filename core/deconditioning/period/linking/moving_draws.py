@@ -36,46 +36,69 @@ def residuals_of_moving(
     """Errors at the ``chosen`` times of a series: of its joint posterior where times are ``linked``, whose σ² the
     model has, else of each time by itself. Nothing is learned or summed before errors are drawn.
     """
-    part = series.only(chosen)
-    alone = MovingErrors(part, series, spec, sums.gram.device)
-    result = Residuals(alone.fixed, None, of_archive=False, together=alone.lasting)
+    alone = MovingErrors.of(series, spec, sums.gram.device)
     if linked is None:
-        return result
-    every = Residuals(alone.fixed, None, of_archive=False, together=linked.draws(spec, series, sums))
-    return replace(result, together=every.only(chosen).together)
+        return alone.only(chosen).residuals
+    return Residuals(alone.fixed, None, of_archive=False, together=linked.draws(spec, series, sums)).only(chosen)
 
 
 @dataclass(frozen=True, eq=False)
-class MovingErrors:
-    """Errors of a ``series``, over their sd; the cells of ``whole`` show how long they last."""
+class _Scale:
+    """How long errors last by the cells of a ``series``."""
 
     series: Series
-    whole: Series
     spec: ModelSpec
     device: torch.device
 
     @cached_property
-    def scale(self) -> float | None:
-        """τ in days, from as many times as linking takes; None if errors are new at every time: of less than three
-        times, or if every term of the kernel has covariates that change with time.
+    def days(self) -> float | None:
+        """τ, from as many times as linking takes, of the first member; None if errors are new at every time: of less
+        than three times, or if every term of the kernel has covariates that change with time.
         """
-        whole, size = self.whole, len(self.whole.problem.target_cell)
-        targets, days = whole.targets(range(len(whole))) - self.spec.mean, days_of(whole.dates)
-        some = most_missing(targets, whole.member)[: max(3, int(MOST_NUMBERS / size**2))]
+        series, size = self.series, len(self.series.problem.target_cell)
+        targets, days = series.targets(range(len(series))) - self.spec.mean, days_of(series.dates)
+        some = most_missing(targets, series.member)[: max(3, int(MOST_NUMBERS / size**2))]
         some = some[np.unique(days[some], return_index=True)[1]]
         if len(some) < 3:
             return None
-        cells, _ = moving_cells(whole.only(some), self.spec, self.device)
+        cells, _ = moving_cells(replace(series.only(some), members=1), self.spec, self.device)
         if cells is None:
             return None
         known = targets[:, some].to(self.device)
         return learned(cells, known, days[some], self.spec.noise, separable=True, learn=False, check=never)[0].days
 
+
+@dataclass(frozen=True, eq=False)
+class MovingErrors:
+    """Errors of a ``series``, over their sd, each time predicted from its own cells by ``spec``; ``scale`` is τ."""
+
+    series: Series
+    spec: ModelSpec
+    device: torch.device
+    scale: _Scale
+
+    @staticmethod
+    def of(series: Series, spec: ModelSpec, device: torch.device) -> "MovingErrors":
+        """τ is that of the same series."""
+        return MovingErrors(series, spec, device, _Scale(series, spec, device))
+
+    @property
+    def residuals(self) -> Residuals:
+        """These errors, and those of some of the times."""
+        return Residuals(
+            self.fixed, None, of_archive=False, together=self.lasting, part=lambda times: self.only(times).residuals
+        )
+
+    def only(self, times: Int[np.ndarray, " t"]) -> "MovingErrors":
+        """Those of some of the times, all of them or those of one member."""
+        members = self.series.members if len(times) == len(self.series) else 1
+        return replace(self, series=replace(self.series.only(times), members=members))
+
     def lasting(self, count: int, generator: torch.Generator) -> Float[Tensor, "count T P"]:
         """Errors that last by τ."""
         series, varying = self.series, self.series.varying
         assert varying is not None
-        terms, root = Parted.of(self.spec.kernel, varying.moving), root_between(series, self.scale)
+        terms, root = Parted.of(self.spec.kernel, varying.moving), root_between(series, self.scale.days)
         slopes = Slopes.of(terms.linear, series.problem.columns)
         drawn = normal((len(series), len(slopes.columns) * count), generator)
         of_slopes = (root @ drawn).reshape(len(series), -1, count)
