@@ -27,7 +27,7 @@ class Departure:
     def of(self, shown: Shown, fields: dict[str, np.ndarray], times: Sequence[int]) -> dict[str, np.ndarray]:
         """The fields (t, H, W) of some ``times`` of the period, less what is subtracted."""
         if self.words == _PERIOD:
-            return {name: values - np.nanmean(values, axis=0) for name, values in fields.items()}
+            return {name: values - _mean(values) for name, values in fields.items()}
         if self.words != _CLIMATE or shown.climate is None:
             return fields
         series, (pixels, targets) = shown.result.series, shown.climate
@@ -62,13 +62,23 @@ def current() -> Departure:
 
 
 def fields_at(shown: Shown, times: Sequence[int]) -> dict[str, np.ndarray]:
-    """(t, H, W) coarse values, mean and, if it is known, truth at some times of the period."""
+    """(t, H, W) coarse values, NaN in cells that are missing, mean and, if it is known, truth at some times of the
+    period.
+    """
     result, series = shown.result, shown.result.series
-    coarse = [constant(series.at(time)) for time in times]
+    cell = series.problem.cell
+    coarse = [np.where((cell >= 0) & np.isnan(series.coarse[time][cell]), np.nan, constant(series.at(time)))
+              for time in times]  # fmt: skip
     fields = {"coarse": np.stack(coarse), "mean": result.means[list(times)]}
     if series.fine is not None:
         fields["truth"] = np.stack([series.fine(time) for time in times])
     return fields
+
+
+def _mean(values: np.ndarray) -> np.ndarray:
+    """(H, W) means over the times at which there are values (t, H, W)."""
+    known = np.isfinite(values)
+    return np.where(known, values, 0.0).sum(0) / np.where(known.any(0), known.sum(0), np.nan)
 
 
 def _on_cells(series: Series, time: int, targets: np.ndarray) -> np.ndarray:

@@ -145,7 +145,7 @@ def test_cells_that_are_missing_at_some_times_are_linked_and_shown(monkeypatch: 
     monkeypatch.setattr("pages.period.result.read_series", with_gaps)
     page = session("period", **{"p-period": ["221", "247"], "p-archive": "false"})
     assert not page.exception and not page.error and not page.toggle(key="p-archive").value
-    assert "Cells are linked through time" in captions(page)
+    assert "Cells are linked through time" in captions(page) and "Grey: missing." in captions(page)
     page.segmented_control(key="p-view").set_value("Verification")
     page.segmented_control(key="p-link").set_value("off").run()
     assert not page.exception and not page.error and "linked through time" not in captions(page)

@@ -74,7 +74,7 @@ def test_more_times_than_can_be_shown_are_written_only(open_page, monkeypatch: p
 
 
 def test_a_pair_is_written_as_it_is_shown(open_page) -> None:
-    address = REGION | {"p-period": ["470", "479"], "p-target": LOWEST, "p-pair": "true"}
+    address = REGION | {"p-period": ["470", "479"], "p-training": ["430", "469"], "p-target": LOWEST, "p-pair": "true"}
     page = open_page("period", **address)
     assert not page.exception and "as `upper_…`, of tmax" in captions(page)
     page.button(key="p-write").click().run()

@@ -92,3 +92,10 @@ def test_filters_are_told_by_their_distance() -> None:
     path = np.column_stack([X, X])
     said = alt(plane_plot(path, None, {"kbr": path + np.array([3, 4]), "ekf": path + np.array([0, 1])}, 2))
     assert said.endswith("distances from it: Extended Kalman 1, Kernel Bayes 5.")
+
+
+def test_a_line_with_gaps_has_room_for_all_of_its_values() -> None:
+    """The axis reaches 6 % beyond the lowest and the highest value, whichever of them are missing."""
+    gaps = np.array([np.nan, 9.0, np.nan, -7.0])
+    figure = function_plot(np.arange(4.0), np.zeros(4), np.ones(4), {"coarse": gaps}, title="f", model="cmp")
+    assert figure["layout"]["yaxis"]["range"] == pytest.approx([-7 - 0.06 * 16, 9 + 0.06 * 16])

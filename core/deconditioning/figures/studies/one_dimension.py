@@ -158,8 +158,9 @@ def _description(
 def _limits(
     grid: np.ndarray, mean: np.ndarray, sd: np.ndarray | None, lines: Mapping[str, np.ndarray]
 ) -> tuple[float, float]:
-    """Room for all lines and most of the band."""
-    low, high = (min(v.min() for v in (mean, *lines.values())), max(v.max() for v in (mean, *lines.values())))
+    """Room for all lines, which may have gaps, and most of the band."""
+    every = np.concatenate([np.ravel(values) for values in (mean, *lines.values())])
+    low, high = np.nanmin(every), np.nanmax(every)
     if sd is not None:
         low = min(low, float(np.quantile(mean - 2 * sd, 0.03)))
         high = max(high, float(np.quantile(mean + 2 * sd, 0.97)))
