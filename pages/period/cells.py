@@ -46,7 +46,7 @@ def choose_error(fields: Fields, used: Sequence[str], units: str) -> str:
     if chosen != _NUMBER:
         return "" if chosen == _NONE else chosen
     label = f"Error of each value (sd, {units})" if units else "Error of each value (sd)"
-    return f"{widgets.number_input(label, 1e-6, None, 1.0, key='p-error', format='%.4g'):g}"
+    return str(float(widgets.number_input(label, 1e-6, None, 1.0, key="p-error", format="%.4g")))
 
 
 def choose_link() -> bool | None:
