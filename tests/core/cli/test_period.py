@@ -295,14 +295,19 @@ def test_stretches_of_times_are_those_of_all_at_once_also_after_an_end(
 def test_a_climatology_is_a_covariate_of_one_time_and_of_many(file: Path, tmp_path: Path, capsys) -> None:
     """The made-up region has a fixed pattern that altitude does not explain."""
     out, given = tmp_path / "out.nc", ["--climatology", file, "--period", "#0/#39"]
-    for words in (["--times", "#48/#59"], ["--select", "time=#50"]):
-        own = run(capsys, *options(file, *words, *given, "--output", out))
+    drawn = ["--statistics", "mean", "--realizations", 20, "--draws", 3, "--exceedance", 280]
+    for words, more in ((["--times", "#48/#59"], drawn), (["--select", "time=#50"], [])):
+        own = run(capsys, *options(file, *words, *given, *more, "--output", out))
         alone = run(capsys, *options(file, *words))
         assert own["settings"]["climatology"] == str(file) and own["settings"]["period"] == ["#0/#39"]
         rmse = [each["results"][0]["scores"]["rmse"] for each in (own, alone)]
         assert rmse[0] < 0.99 * rmse[1] if "--times" in words else rmse[0] != rmse[1]
         with xr.open_dataset(out) as written:
             assert "climatology" in json.loads(written.attrs["problem"])["covariates"]
+            if more:  # the climatology changes with time
+                assert written.draws.sizes["realization"] == 3 and (written.exceedance <= 1).all()
+                sds = written.period_mean_sd, written.period_mean_sd_if_fixed
+                assert 0 < float(sds[0].mean()) < float(sds[1].mean()) < 1.1 * float(written.sd.mean())
     for words, sentence in (
         (["--times", "all", "--archive", file, "--climatology", file], "leave `--climatology` out"),
         (["--period", "#0/#9"], "the training period of `--archive` or `--climatology`"),
