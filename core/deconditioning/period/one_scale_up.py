@@ -82,6 +82,6 @@ def sentences_one_scale_up(found: dict[str, Any]) -> tuple[str, ...]:
         return ()
     return (
         f"Where {found['merged']} larger cells, merged from the cells, are downscaled to the cells, 95 % intervals "
-        f"hold {100 * found['coverage95']:.0f} % of the known values: those of this series may be too narrow, too. Fine "
+        f"hold {100 * found['coverage95']:.0f} % of the known values: those of this series may be too narrow. Fine "
         "values of other times (`--archive`) give intervals from known errors.",
     )
