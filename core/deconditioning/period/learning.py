@@ -25,6 +25,10 @@ from deconditioning.period.series import Series
 
 #: Times that hyperparameters are learned from: more cost time and change little.
 _MOST_TIMES = 12
+#: The largest exponent α that is learned from cells alone. Their means are smooth at all events, and with α near 2 they
+#: would determine the field inside them nearly exactly: its intervals would be far too narrow (Stein 1999,
+#: *Interpolation of Spatial Data*, §§1.7 and 3.5).
+SMOOTHEST = 1.8
 #: By how much the starting values have to be better to be kept.
 _MARGIN = 0.01
 
@@ -80,7 +84,7 @@ def learn_pooled(series: Series, settings: DownscaleSettings, context: Any) -> P
     template = replace(first.data, targets=torch.nan_to_num(first.targets[:, 0]))
     learned = learn(
         start, template, columns, options, report=report, check=context.check, bag_gram=first.bag_gram,
-        held_to=centre, repeats=repeats,
+        held_to=centre, repeats=repeats, smoothest=SMOOTHEST,
     )  # fmt: skip
     if learned.cancelled:
         raise Cancelled("The run was cancelled during learning.")

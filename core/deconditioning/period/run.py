@@ -23,6 +23,7 @@ from deconditioning.period.linking.cells import Linked, single_times
 from deconditioning.period.linking.moving import same_places
 from deconditioning.period.linking.moving_draws import residuals_of_moving
 from deconditioning.period.linking.series import linked_series
+from deconditioning.period.one_scale_up import held_one_scale_up, sentences_one_scale_up
 from deconditioning.period.posterior import (
     PixelSums,
     Together,
@@ -156,9 +157,7 @@ def _gaussian(
     if like is not None:
         spec = like.spec
     elif settings.learn:
-        learned = learn_pooled(series, settings, context)
-        spec, warnings = learned.learned.spec, learned.sentences
-        diagnostics = {"left_out_start": learned.start, "left_out_learned": learned.after}
+        spec, warnings, diagnostics = _learned(series, settings, context)
     else:
         spec = starting_spec(series.problem, settings)
     watch, linked = Stopwatch(), None
@@ -187,6 +186,20 @@ def _gaussian(
          **_about_stations(series, spec, groups, linked)},
         _residuals(series, spec, sums, groups, linked, chosen) if filled.alike else None, linked=linked,
     )  # fmt: skip
+
+
+def _learned(
+    series: Series, settings: DownscaleSettings, context: Any
+) -> tuple[ModelSpec, tuple[str, ...], dict[str, Any]]:  # fmt: skip
+    """The model that is learned, with warnings and diagnostics, those of the test one scale up among them."""
+    learned = learn_pooled(series, settings, context)
+    above = held_one_scale_up(series, settings, context.check)
+    about = {"left_out_start": learned.start, "left_out_learned": learned.after}
+    return (
+        learned.learned.spec,
+        (*learned.sentences, *sentences_one_scale_up(above)),
+        about | ({"one_scale_up": above} if above else {}),
+    )
 
 
 def _predicted(

@@ -113,6 +113,7 @@ def learn(
     bag_gram: BagGram | None = None,
     held_to: KernelSpec | None = None,
     repeats: Sequence[Repeats] = (),
+    smoothest: float = math.inf,
 ) -> Learned:
     """Learn a model's hyperparameters from indirect data.
 
@@ -121,9 +122,9 @@ def learn(
     with W fixed. Other models have only the second stage; a model whose Σ depends on ℓ learns it jointly; sparse models
     maximise a lower bound on the evidence. K̄ comes from ``bag_gram`` if given (never for sparse models), otherwise
     from every pair of the bags' points. ``held_to`` is a kernel of the same structure with the centres of the priors of
-    k. With ``repeats`` the evidence is the mean over their times, and ``data`` only gives W of stage one. ``report``
-    receives a dict per evaluation with the ``stage``, the ``quantity``, its ``value``, the ``best`` so far and the
-    hyperparameters; ``check`` may cancel.
+    k. With ``repeats`` the evidence is the mean over their times, and ``data`` only gives W of stage one. ``smoothest``
+    is the largest exponent α of a powered exponential. ``report`` receives a dict per evaluation with the ``stage``,
+    the ``quantity``, its ``value``, the ``best`` so far and the hyperparameters; ``check`` may cancel.
 
     ``value`` and ``best`` are ``factor`` times the loss: the loss is the negative log evidence per target, the reported
     values are for all targets.
@@ -132,7 +133,7 @@ def learn(
     means that mediators determine them exactly, and is not a warning.
     """
     options, model = options or LearningOptions(), spec.model
-    work = _Work(model.sees(data), columns, options, report, check, bag_gram, held_to, tuple(repeats))
+    work = _Work(model.sees(data), columns, options, report, check, bag_gram, held_to, tuple(repeats), smoothest)
     stages: dict[str, Any] = {}
     warnings: list[str] = []
     cancelled = False
@@ -165,6 +166,7 @@ class _Work:
     bag_gram: BagGram | None = None
     held_to: KernelSpec | None = None
     repeats: tuple[Repeats, ...] = ()
+    smoothest: float = math.inf
 
     @property
     def device(self) -> torch.device:
@@ -303,15 +305,9 @@ def _evidence_stage(spec: ModelSpec, work: _Work, *, joint: bool, label: str = "
     """Maximise the evidence (sparse models: the collapsed bound) over k, σ², ς², and over ℓ and λ too if ``joint``."""
     data, options, count = work.data, work.options, len(work.data.targets)
     trainable = Trainable(
-        spec,
-        data,
-        work.columns,
-        joint=joint,
-        regularisation=options.learn_regularisation,
-        tied=options.tied,
-        hold=options.hold,
-        held_to=work.held_to,
-    )
+        spec, data, work.columns, joint=joint, regularisation=options.learn_regularisation, tied=options.tied,
+        hold=options.hold, held_to=work.held_to, smoothest=work.smoothest,
+    )  # fmt: skip
     if work.repeats:
         objective = averaged_objective(trainable, work.repeats, work.check)
     elif trainable.model.sparse:

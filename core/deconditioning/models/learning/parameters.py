@@ -21,7 +21,8 @@ NOISE = (1e-6, 1e1)
 class Parameter:
     """One tensor of logarithms with a name per entry and common bounds; ``logarithm`` is False for plain numbers.
 
-    ``flat_above``: the upper bound does not restrict the model, because beyond it only the scale would change.
+    ``flat_above``: the upper bound does not restrict the model, because beyond it only the scale would change, or it is
+    meant to.
     ``spread`` is the width of a log-normal prior relative to others.
     """
 
@@ -46,23 +47,29 @@ def plain_parameter(name: str, raw: Tensor, reach: float) -> Parameter:
     return Parameter(tuple(f"{name} {i + 1}" for i in range(raw.numel())), raw, -reach, reach, logarithm=False)
 
 
-def _factor_parameters(prefix: str, factor: Factor, kernel: gpytorch.kernels.Kernel) -> list[Parameter]:
+def _factor_parameters(
+    prefix: str, factor: Factor, kernel: gpytorch.kernels.Kernel, smoothest: float
+) -> list[Parameter]:  # fmt: skip
     result = []
     for part in factor.kind.trained(kernel):
         columnwise = part.columnwise and len(factor.lengthscales) > 1
         names = factor.columns if columnwise else ("+".join(factor.columns),)
         labels = tuple(f"{prefix} {part.label} [{name}]" for name in names)
-        low, high = math.log(part.low), math.log(part.high)
-        result.append(Parameter(labels, part.raw, low, high, flat_above=part.flat_above, spread=part.spread))
+        held = factor.family == "powered_exponential" and part.label == "alpha" and smoothest < part.high
+        low, high = math.log(part.low), math.log(smoothest if held else part.high)
+        flat = held or part.flat_above
+        result.append(Parameter(labels, part.raw, low, high, flat_above=flat, spread=part.spread))
     return result
 
 
 def kernel_parameters(
-    prefix: str, spec: KernelSpec, kernel: gpytorch.kernels.Kernel, *, fix_first_scale: bool = False
-) -> list[Parameter]:
+    prefix: str, spec: KernelSpec, kernel: gpytorch.kernels.Kernel, *, fix_first_scale: bool = False,
+    smoothest: float = math.inf,
+) -> list[Parameter]:  # fmt: skip
     """The trainable logarithms of a kernel; periods and scales that a term keeps are fixed.
 
-    ``fix_first_scale`` fixes the first term's scale, if only the ratio of ℓ's amplitude to λ matters.
+    ``fix_first_scale`` fixes the first term's scale, if only the ratio of ℓ's amplitude to λ matters; ``smoothest`` is
+    the largest exponent α of a powered exponential.
     """
     result: list[Parameter] = []
     for index, (term, part) in enumerate(zip(spec.terms, kernel.kernels, strict=True)):
@@ -73,7 +80,7 @@ def kernel_parameters(
             low, high = (math.log(v) for v in _SCALE)
             result.append(Parameter((f"{label} variance",), part.raw_outputscale, low, high))
         for factor, kernel_factor in zip(term.factors, part.base_kernel.kernels, strict=True):
-            result.extend(_factor_parameters(label, factor, kernel_factor))
+            result.extend(_factor_parameters(label, factor, kernel_factor, smoothest))
     return result
 
 

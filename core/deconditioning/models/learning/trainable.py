@@ -1,5 +1,6 @@
 """The hyperparameters of a model as trainable numbers, and the model at their current values."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -68,6 +69,7 @@ class Trainable:
     joint : ℓ learned too (a model whose Σ comes from ℓ always learns it); ``regularisation`` says whether λ is, or
         stays; ``tied`` makes it ``σ²/B``.
     hold : noises that stay as given, among those of `NOISES` and `ONE_SOURCE`.
+    smoothest : the largest exponent α of a powered exponential.
     held_to : a kernel of the same make where the priors of k have their centres, ``spec``'s own where None.
     Inducing points of a sparse model are placed here, and trained where its spec says so.
     """
@@ -83,6 +85,7 @@ class Trainable:
         tied: bool = False,
         hold: tuple[str, ...] = (),
         held_to: KernelSpec | None = None,
+        smoothest: float = math.inf,
     ) -> None:
         check_matching(spec, data)
         device = data.targets.device
@@ -92,7 +95,7 @@ class Trainable:
         self._fixed_sources = {number for name, number in ONE_SOURCE.items() if name in hold}
         self._noises = {name: self._noise_parameters(name, data) for name in NOISES if name not in hold and there[name]}
         noises = [parameter for each in self._noises.values() for parameter in each]
-        parameters = [*kernel_parameters("k", spec.kernel, self.kernel), *noises]
+        parameters = [*kernel_parameters("k", spec.kernel, self.kernel, smoothest=smoothest), *noises]
         self.joint = self.model.learns_mediation_with_the_rest(joint) and spec.mediator_kernel is not None
         self._regularisation: Parameter | None = None
         self._tied_to = len(data.mediators) if tied and self.joint else None
