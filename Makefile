@@ -83,12 +83,12 @@ BENCH := -m pytest -q -s -o python_files="bench_*.py" -o python_functions="bench
 BROWSER := tests/benchmarks/bench_latency.py tests/benchmarks/bench_play.py tests/benchmarks/bench_start_up.py
 LOAD := tests/benchmarks/bench_load.py
 SOAK := tests/benchmarks/bench_soak.py
-PERIOD := tests/benchmarks/bench_period.py
+PERIOD := tests/benchmarks/bench_period.py tests/benchmarks/bench_period_plan.py
 
 bench:
 	@PYTHON="$(PYTHON)" sh scripts/environment.sh test
 	$(THREADS) $(VENV) $(BENCH) tests/benchmarks $(BROWSER:%=--ignore=%) --ignore=$(LOAD) --ignore=$(SOAK) \
-		--ignore=$(PERIOD) $(ARGS)
+		$(PERIOD:%=--ignore=%) $(ARGS)
 
 # What a person waits for, in Chromium, and what the processes hold in memory.
 bench-latency:

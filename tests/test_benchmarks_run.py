@@ -15,7 +15,7 @@ FILES = {path.name: path.read_text() for path in BENCHMARKS.glob("bench_*.py")}
 #: Target → the files that it measures; `bench` measures all others.
 TARGETS = {
     "bench-latency": {"bench_latency.py", "bench_play.py", "bench_start_up.py"}, "bench-load": {"bench_load.py"},
-    "bench-period": {"bench_period.py"}, "soak": {"bench_soak.py"},
+    "bench-period": {"bench_period.py", "bench_period_plan.py"}, "soak": {"bench_soak.py"},
 }  # fmt: skip
 
 

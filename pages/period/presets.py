@@ -18,6 +18,9 @@ def _short_archive(controls: Controls) -> dict[str, object]:
 PRESETS = keeping(
     (
         "p-data",
+        "p-coarse",
+        "p-errors",
+        "p-error",
         "p-target",
         "p-dim-*",
         "p-pair",

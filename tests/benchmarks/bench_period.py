@@ -4,18 +4,18 @@ Each series is cut in two: the first part is the archive, the second is predicte
 part of the project lie in the folder that ``DECONDITIONING_FIELDS`` names; those that are not there are left out.
 """
 
-import json
 import os
+<<<<<<< HEAD
 import time
 from collections.abc import Iterator
+=======
+>>>>>>> bfb0e1f1 (The plan of a series covers an archive, in memory and in a file, beside measured runs)
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from deconditioning.cli.program import main
 from deconditioning.datasets.entries import find
 from deconditioning.datasets.weather import weather_region
 from deconditioning.downscaling.settings import DownscaleSettings
@@ -36,7 +36,6 @@ from deconditioning.studies.downscaling.given_fields import FOLDER
 from deconditioning.verification.report import Verification, verify
 from deconditioning.verification.series import BILINEAR, CONSERVING
 from tests.benchmarks.gaps import with_gaps
-from tests.benchmarks.long_series import made_series
 from tests.benchmarks.period_case import Case, row_of_pooling, series_of, times_of
 from tests.benchmarks.table import Row, keep
 
@@ -58,14 +57,11 @@ MISSING = (0.3, 0.7)
 SPREAD = 24
 #: Times, evenly spread, that are predicted by hyperparameters of all times and by those of each time alone.
 SINGLE = 6
-#: Long series: pixels, pixels along a cell, and times, of which a part is computed; how a plan is said.
-PLANNED = (("360 × 720 pixels, 800 cells", (360, 720), 18, 1000), ("EUR-11, 1,190 cells", (408, 420), 12, 10_957))
-PART, PLAN = 100, "{:.0f} min of CPU time, {:.2g} GB of memory, {:.0f} GB on disk"
 #: Joint draws whose changes in time are compared with the truth's.
 MOVING = 10
 SMOKE = {
     "MOST_TIMES": 40, "MOST_SERIES": 1, "WINDOWS": 2, "WINDOW": 6, "DRAWS": 3, "SERIES": 1, "MOVING": 2, "SPREAD": 3,
-    "SINGLE": 2, "PART": 3, "PLANNED": (("12 × 12 pixels, 9 cells", (12, 12), 4, 6),),
+    "SINGLE": 2,
     "SETTINGS": DownscaleSettings(model="area_to_point_gp", restarts=1, steps=2, integrate=False),
 }  # fmt: skip
 
@@ -324,27 +320,3 @@ def bench_period_pooled() -> None:
     for case in [each for each in cases() if each.target != "pr"][:MOST_SERIES]:
         rows.append(row_of_pooling(case, case.open(), MOST_TIMES, SINGLE, SETTINGS))
         keep("period_pooled", rows)
-
-
-def bench_period_plan() -> None:
-    """CPU time of a part of a long series beside its plan, and the plan of all of it."""
-    rows: list[Row] = []
-    for title, shape, block, times in PLANNED:
-        with TemporaryDirectory() as name:
-            words, plans = made_series(Path(name), shape, block, times), []
-            part = f"#0/#{PART - 1}"
-            for chosen in (part, "all"):
-                assert main([*words, "--times", chosen, "--plan"]) == 0
-                plans.append(json.loads((Path(name) / "run.json").read_text())["plan"])
-            begin = time.process_time()
-            assert main([*words, "--times", part]) == 0
-            own = time.process_time() - begin
-            files = sum(each.stat().st_size for each in (Path(name) / "out.zarr").rglob("*") if each.is_file())
-        whole = PLAN.format(plans[1]["seconds"] / 60, plans[1]["memory"] / 1e9, plans[1]["disk"] / 1e9)
-        rows.append(
-            Row(
-                "A long series, and its plan", f"{title}: {PART} of {times:,} times", own, "s", plans[0]["seconds"],
-                "the plan", note=f"all times by the plan: {whole}", more={"plans": plans, "bytes": files},
-            )
-        )  # fmt: skip
-        keep("period_plan", rows)

@@ -88,9 +88,12 @@ def _planned(options: argparse.Namespace, series: "Series", settings: dict[str, 
     from dataclasses import asdict
 
     from deconditioning.downscaling.settings import DownscaleSettings
+    from deconditioning.period.archive.training import times_in_archive
     from deconditioning.period.store import plan_of
 
-    plan = plan_of(series, DownscaleSettings.from_dict(settings), in_stretches=delivery_of(options).store)
+    archive = times_in_archive(series, archive_of(options.archive), options.period or ()) if options.archive else 0
+    chosen, in_stretches = DownscaleSettings.from_dict(settings), delivery_of(options).store
+    plan = plan_of(series, chosen, in_stretches=in_stretches, archive=archive)
     say(plan.sentence)
     return document(options.command, {**file_arguments(options), "model": settings}, [], plan=asdict(plan))
 

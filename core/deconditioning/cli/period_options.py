@@ -37,7 +37,8 @@ def add_times_options(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--plan", action="store_true",
-        help="say how much CPU time, memory and disk the series takes from cells alone, and compute nothing",
+        help="say how much CPU time, memory and disk the series takes, from cells alone or with --archive, and compute "
+            "nothing",
     )  # fmt: skip
     _add_archive_options(group)
     group.add_argument(
@@ -158,11 +159,11 @@ def of_a_period(options: argparse.Namespace) -> bool:
         if getattr(options, name):
             named = f"`--{name.replace('_', '-')}`"
             raise InputError(f"`--other-method` cannot be combined with {named}: leave one of them out.")
-    if options.plan and (options.archive or not options.times):
-        raise InputError(
-            "`--plan` is for many times from cells alone: add `--times`, and omit `--archive`, whose cost is said "
-            "before it is read."
-        )
+    if options.plan and not options.times:
+        raise InputError("`--plan` is for many times: add `--times`.")
+    for name in ("upper", "other_method") if options.plan else ():
+        if getattr(options, name):
+            raise InputError(f"`--plan` does not cover `--{name.replace('_', '-')}`: leave one of them out.")
     if options.upper and not options.archive:
         raise InputError("`--upper` needs the archive of both variables: add `--archive` and `--times`.")
     if options.link_times and not options.times:

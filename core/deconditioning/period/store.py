@@ -17,6 +17,7 @@ from deconditioning.downscaling.duration import about_seconds, map_seconds
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.errors import InputError
 from deconditioning.fields.writing.delivery import PROGRESS, encoding_of
+from deconditioning.period.archive.stored import cost_of_archive
 from deconditioning.period.dataset import period_dataset
 from deconditioning.period.run import PeriodResult
 from deconditioning.period.series import Series
@@ -59,8 +60,9 @@ def blocks_of(times: int, most: int) -> list[np.ndarray]:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a series from cells alone takes, by a model of measured runs on one core (`bench_period_plan`): CPU
-    ``seconds``, and those of ``learning`` beside them, bytes of ``memory`` at most and of the file on ``disk``.
+    """What a series takes, by a model of measured runs on one core (`bench_period_plan`): CPU ``seconds``, and those of
+    ``learning`` beside them, bytes of ``memory`` at most and of the file on ``disk``; with an archive of so many times
+    (0: from cells alone) also those of a ``temporary`` file.
     """
 
     times: int
@@ -70,34 +72,46 @@ class Plan:
     learning: float
     memory: float
     disk: float
+    archive: int = 0
+    temporary: float = 0.0
 
     @property
     def sentence(self) -> str:
         """Such as "1,000 times of 259,200 pixels from 800 cells: about …"."""
         learning = f" and {rough_duration(self.learning)} for learning" if self.learning else ""
+        archive = f" and an archive of {self.archive:,} times" if self.archive else ""
+        files = f"and a file of {self.disk / 1e9:.2g} GB"
+        if self.temporary:
+            files = (
+                f"{files.removeprefix('and ')}, and a temporary one of {self.temporary / 1e9:.2g} GB for the archive"
+            )
         return (
-            f"{self.times:,} times of {self.pixels:,} pixels from {self.cells:,} cells: about "
-            f"{rough_duration(self.seconds)} of CPU time{learning}, {self.memory / 1e9:.2g} GB of memory, and a file "
-            f"of {self.disk / 1e9:.2g} GB."
+            f"{self.times:,} times of {self.pixels:,} pixels from {self.cells:,} cells{archive}: about "
+            f"{rough_duration(self.seconds)} of CPU time{learning}, {self.memory / 1e9:.2g} GB of memory, {files}."
         )
 
 
-def plan_of(series: Series, settings: DownscaleSettings, *, in_stretches: bool) -> Plan:
-    """The plan of a series from cells alone, before anything is computed; ``in_stretches`` if it is written to a store
-    stretch by stretch where it is large.
+def plan_of(series: Series, settings: DownscaleSettings, *, in_stretches: bool, archive: int = 0) -> Plan:
+    """The plan of a series, before anything is computed; ``in_stretches`` if it is written to a store stretch by
+    stretch where it is large, ``archive`` the times of an archive.
 
     ``seconds = a + s M P + T P (v + p M)`` for P pixels of M cells at T times; where covariates change with time, sums
-    are made at every time.
+    are made at every time. What an archive adds is needed for every stretch (`archive.stored.cost_of_archive`).
     """
     problem, times = series.problem, len(series)
     pixels, cells = problem.grid.area.size, len(problem.target_cell)
     sums = _SUM_S * cells * pixels * (1 if series.varying is None else times)
     seconds = _BASE_S + sums + times * pixels * (_VALUE_S + _PRODUCT_S * cells)
     learning = about_seconds(problem, settings) - map_seconds(problem) if settings.learn else 0.0
-    at_once = max(map(len, stretches_of(series))) if in_stretches else times
+    stretches = stretches_of(series) if in_stretches else [np.arange(times)]
+    at_once = max(map(len, stretches))
     memory = _BASE_BYTES + _PIXEL_BYTES * pixels + _HELD_BYTES * at_once * pixels
     disk = _FILE_BYTES * (1 if series.fine is None else 2) * times * pixels
-    return Plan(times, pixels, cells, seconds, learning, memory, disk)
+    if not archive:
+        return Plan(times, pixels, cells, seconds, learning, memory, disk)
+    cost = cost_of_archive(archive, pixels, cells, at_once)
+    seconds += len(stretches) * cost.seconds
+    return Plan(times, pixels, cells, seconds, learning, memory + cost.memory, disk, archive, cost.file)
 
 
 def write_stretches(

@@ -362,6 +362,37 @@ def test_a_plan_is_said_before_anything_is_computed_and_is_near_what_was_measure
         part, whole = row["more"]["plans"]
         assert 0.5 < row["ours"] / part["seconds"] < 2 and 0.7 < row["more"]["bytes"] / part["disk"] < 1.4
         assert whole["times"] >= 1000 and whole["seconds"] > part["seconds"]
-    for more, sentence in ((["--plan"], "add `--times`"), ([*words, "--archive", file], "omit `--archive`")):
+    other = [*words, "--archive", file, "--other-method", "ridge"]
+    for more, sentence in ((["--plan"], "add `--times`"), (other, "`--plan` does not cover `--other-method`")):
         assert main(["downscale", *map(str, options(file, *more))]) != 0
         assert sentence in capsys.readouterr().err
+
+
+def test_the_plan_with_an_archive_is_near_what_was_measured_and_counts_stretches(
+    file: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An archive in memory has other methods beside it, one in a file has that file; each stretch needs the archive."""
+    monkeypatch.setattr("deconditioning.cli.period._downscaled", lambda *given: pytest.fail("computed"))
+    words = ["--times", "#48/#59", "--archive", file, "--plan", "--output", tmp_path / "out.zarr"]
+    plan = run(capsys, *options(file, *words))["plan"]
+    alone = run(capsys, *options(file, "--times", "#48/#59", "--plan"))["plan"]
+    assert (plan["archive"], plan["temporary"], plan["times"]) == (48, 0, 12) and plan["disk"] == alone["disk"]
+    assert plan["seconds"] > alone["seconds"]
+    part = run(capsys, *options(file, *words, "--period", "#0/#29"))["plan"]
+    assert part["archive"] == 30 and part["seconds"] < plan["seconds"] and part["memory"] < plan["memory"]
+    monkeypatch.setattr(stored, "IN_MEMORY", 0)
+    assert main(["downscale", *map(str, options(file, *words))]) == 0
+    found = capsys.readouterr()
+    assert json.loads(found.out)["plan"]["temporary"] == 4 * 48 * 320
+    assert "and an archive of 48 times" in found.err and "a temporary one of 6.1e-05 GB for the archive" in found.err
+    monkeypatch.setattr(stored, "IN_MEMORY", 10**9)
+    for name, value in (("_CHUNK", 3 * 320), ("WHOLE_BYTES", 0), ("STRETCH_BYTES", 8 * 320 * 3)):
+        monkeypatch.setattr(store, name, value)
+    in_four = run(capsys, *options(file, *words))["plan"]
+    assert 3.9 < (in_four["seconds"] - alone["seconds"]) / (plan["seconds"] - alone["seconds"]) < 4
+    stored_rows = json.loads((ROOT / "tests/benchmarks/results/period_plan_archive.json").read_text())["rows"]
+    assert len(stored_rows) == 3 and stored_rows[-1]["more"]["plan"]["temporary"] > 0
+    for row in stored_rows:
+        given, more = row["more"]["plan"], row["more"]
+        assert 0.5 < row["ours"] / given["seconds"] < 2 and 0.7 < more["memory"] / given["memory"] < 1.4
+        assert 0.7 < more["bytes"] / given["disk"] < 1.4

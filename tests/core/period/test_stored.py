@@ -153,5 +153,5 @@ def test_the_cost_is_said_before_and_grows_with_the_archive(
     monkeypatch.setattr(stored, "IN_MEMORY", 0)
     assert "48 times of 320 pixels" in cost_of(series, fields)
     assert "20 times of 320 pixels" in cost_of(series, fields, ["#0/#19"])
-    large = cost_sentence(10950, 412 * 424, 52 * 53)
+    large = cost_sentence(10950, 412 * 424, 52 * 53, 365)
     assert "a temporary file of 7.7 GB" in large and "10,950 times of 174,688 pixels" in large

@@ -20,12 +20,17 @@ from deconditioning.wording import rough_duration
 #: Bytes of fine values that are held in memory, and of those that wait to be written together.
 IN_MEMORY, _WAITING = 500_000_000, 128_000_000
 _TYPE = np.dtype(np.float32)
-#: Measured on one thread: 1,490 times of 300 × 300 pixels in 900 cells, 117 s and 4.8 GB in memory, 121 s and 3.3 GB
-#: from a file; 10,950 times in 2,809 cells, 3.9 GB. Bytes of memory that every such run needs, of bag sums that are
-#: held, and arrays of the coarse values.
-_MEMORY, _SUMS, _COARSE = 2_200_000_000, 1_000_000_000, 4
-#: CPU time of each value of the archive, and of each value and cell.
-_VALUE_S, _PRODUCT_S = 3e-7, 4e-10
+#: CPU seconds of every run with an archive, of each of its values, of each value and cell, of each value that mixtures
+#: are tried with, of each pixel there and pair of cells, and of each predicted value; of each value for the other
+#: methods, which an archive in a file lacks, and of that and a cell. Measured on archives of 365 to 1,100 times, of
+#: 9,216 to 57,600 pixels in 144 to 400 cells.
+_BASE_S, _VALUE_S, _PRODUCT_S, _TRIED_S, _PAIR_S, _PREDICTED_S = 2.0, 3e-7, 1e-10, 1e-6, 1.2e-8, 5e-7
+_OTHERS_S, _OTHERS_PRODUCT_S = 3e-6, 4.3e-9
+#: Bytes of memory of each value that is tried, of each value in memory and of each predicted one; less than a run from
+#: cells alone has at the start.
+_TRIED_BYTES, _HELD_BYTES, _PREDICTED_BYTES, _LESS_BYTES = 200.0, 70.0, 62.0, 2.5e8
+#: Pixels and values that mixtures are tried with at most, bytes of bag sums that are held, arrays of the coarse values.
+_TRIED, _SUMS, _COARSE = (4000, 4_000_000), 1_000_000_000, 4
 
 
 def needs_file(times: int, pixels: int) -> bool:
@@ -33,16 +38,42 @@ def needs_file(times: int, pixels: int) -> bool:
     return 8 * times * pixels > IN_MEMORY
 
 
-def cost_sentence(times: int, pixels: int, cells: int) -> str:
-    """What an archive in a file costs: disk, memory and CPU time by a model that was measured (docs/period.md)."""
+@dataclass(frozen=True)
+class ArchiveCost:
+    """What an archive adds to a run: CPU ``seconds``, bytes of ``memory``, and those of a temporary ``file``, 0 in
+    memory.
+    """
+
+    seconds: float
+    memory: float
+    file: float
+
+
+def cost_of_archive(times: int, pixels: int, cells: int, predicted: int) -> ArchiveCost:
+    """By a model of measured runs (`bench_period_plan_archive`), for N times of P pixels in M cells, and T predicted
+    times: ``seconds = a + N P (v + p M) + u N q + r M² q + t T P``, where mixtures are tried with q pixels, and
+    ``N P (w + x M)`` for other methods if the archive is in memory.
+    """
+    values, asked = times * pixels, predicted * pixels
     sums = 8 * cells * pixels if 8 * cells * pixels <= _SUMS else 0
-    memory = _MEMORY + 2 * sums + 8 * cells * (_COARSE * times + 2 * _COARSE * cells)
-    seconds = times * pixels * (_VALUE_S + cells * _PRODUCT_S)
+    tried = min(_TRIED[0], pixels, _TRIED[1] // times)
+    memory = _TRIED_BYTES * times * tried + 2 * sums + 8 * cells * (_COARSE * times + 2 * _COARSE * cells)
+    memory += _PREDICTED_BYTES * asked - _LESS_BYTES
+    seconds = _BASE_S + values * (_VALUE_S + cells * _PRODUCT_S) + _TRIED_S * times * tried
+    seconds += _PAIR_S * cells**2 * tried + _PREDICTED_S * asked
+    if needs_file(times, pixels):
+        return ArchiveCost(seconds, memory, _TYPE.itemsize * values)
+    return ArchiveCost(seconds + values * (_OTHERS_S + cells * _OTHERS_PRODUCT_S), memory + _HELD_BYTES * values, 0.0)
+
+
+def cost_sentence(times: int, pixels: int, cells: int, predicted: int) -> str:
+    """What an archive in a file adds to a run: disk, memory and CPU time (`cost_of_archive`)."""
+    cost = cost_of_archive(times, pixels, cells, predicted)
+    memory = max(cost.memory, 0.0) / 1e9
     return (
         f"The archive has {times:,} times of {pixels:,} pixels: they are kept in a temporary file of "
-        f"{_TYPE.itemsize * times * pixels / 1e9:.1f} GB, in single precision, which changes values by at most 6·10⁻⁸ "
-        f"of their size. About {memory / 1e9:.1f} GB of memory and {rough_duration(seconds)} of CPU time are needed; "
-        "no other methods are fitted."
+        f"{cost.file / 1e9:.1f} GB, in single precision, which changes values by at most 6·10⁻⁸ of their size. It adds "
+        f"about {memory:.1f} GB of memory and {rough_duration(cost.seconds)} of CPU time; no other methods are fitted."
     )
 
 

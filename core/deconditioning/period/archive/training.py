@@ -174,12 +174,17 @@ def matched_directly(source: Source, spec: DownscalingSpec) -> tuple[Source, Dow
 
 def cost_of(series: Series, archive: Fields, words: Sequence[str] = ()) -> str:
     """What an archive that is too large for memory costs, as a sentence; empty for others."""
-    name = variable_of(archive, series.problem.spec.target)[0]
-    labels = archive.check(name).extra[time_dimension(archive, name)]
-    times, pixels = len(training_times(labels, series.labels, words)), len(series.problem.pixel)
+    times, pixels = times_in_archive(series, archive, words), len(series.problem.pixel)
     if not needs_file(times, pixels):
         return ""
-    return cost_sentence(times, pixels, len(series.problem.target_cell))
+    return cost_sentence(times, pixels, len(series.problem.target_cell), len(series))
+
+
+def times_in_archive(series: Series, archive: Fields, words: Sequence[str] = ()) -> int:
+    """How many times of an archive ``words`` mean, whether or not they have values."""
+    name = variable_of(archive, series.problem.spec.target)[0]
+    labels = archive.check(name).extra[time_dimension(archive, name)]
+    return len(training_times(labels, series.labels, words))
 
 
 def training_times(labels: Sequence[str], downscaled: Sequence[str], words: Sequence[str]) -> list[int]:
@@ -248,8 +253,8 @@ def _with_coarse(
         notes.append("Coarse values of the training period are the archive's means over the cells.")
     if len(chosen) < _LEAST_TIMES:
         raise InputError(
-            f"Only {len(chosen)} times of the training period have all coarse values; at least {_LEAST_TIMES} are "
-            "needed: choose another period."
+            f"All coarse values are known at {len(chosen)} times of the training period; at least {_LEAST_TIMES} are "
+            "needed: choose another period, or leave the archive out."
         )
     kept_labels, kept_dates = tuple(labels[n] for n in chosen), tuple(dates[n] for n in chosen)
     values, stored = fine.finish(np.array(chosen))
