@@ -140,7 +140,7 @@ def read_training(
     if len(usable) < _LEAST_TIMES:
         raise InputError(
             f"The archive has {len(usable)} usable times; at least {_LEAST_TIMES} are needed to learn a climatology "
-            "and a covariance: give a longer training period, or leave the archive out."
+            "and a covariance: give a longer training period, or use its climatology alone (`--climatology`)."
         )
     dates = tuple(archive.time_of(name, {dim: n}) for n in usable)
     training = _with_coarse(series, fine, np.stack(cells), tuple(labels[n] for n in usable), dates, notes)
