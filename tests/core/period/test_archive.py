@@ -9,6 +9,7 @@ import torch
 from deconditioning.downscaling.source import Source
 from deconditioning.downscaling.starting import columns_of, starting_spec
 from deconditioning.errors import InputError, never
+from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.gridded import Fields
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.models.learning.trainable import Trainable
@@ -25,7 +26,7 @@ from deconditioning.period.learning import repeats_of
 from deconditioning.period.run import downscale_series, of_a_series
 from deconditioning.period.scores import series_scores
 from deconditioning.period.series import Series, read_series
-from tests.core.period.made import SPEC, UNLEARNED
+from tests.core.period.made import SPEC, UNLEARNED, made_dataset
 
 
 def test_the_training_period_is_what_is_not_downscaled(fields: Fields, series: Series, training: Training) -> None:
@@ -245,3 +246,18 @@ def test_times_without_dates_have_no_seasons_and_say_so(series: Series, training
     undated = replace(training, dates=(None,) * len(training))
     result = downscale_with_archive(replace(series, dates=(None,) * len(series)), undated, UNLEARNED)
     assert any("without seasons" in each for each in result.warnings)
+
+
+@pytest.mark.parametrize("pixels", [5, 200, 320])
+def test_pixels_that_lack_a_value_once_are_told(series: Series, pixels: int) -> None:
+    gappy = made_dataset(60)
+    gappy.t.values[np.arange(pixels) % 48, *np.unravel_index(np.arange(pixels), (16, 20))] = np.nan
+    archive = fields_from_dataset(gappy)
+    if pixels == 320:
+        with pytest.raises(InputError, match="Every pixel lacks a value at some time"):
+            read_training(series, archive)
+        return
+    found = read_training(series, archive)
+    assert (~found.known).sum() == pixels
+    (note,) = (each for each in found.notes if "lack a value" in each)
+    assert note.startswith(f"{pixels} pixels") and ("fill these gaps first" in note) == (pixels == 200)

@@ -285,7 +285,13 @@ def _gaps(known: np.ndarray, partial: bool) -> list[str]:
             f"The archive covers only part of the region: at {share} its climatology is carried on by the covariates, "
             "and anomalies come from the kernel alone, with a larger sd."
         ]
-    return [f"{int((~known).sum()):,} pixels lack a value at some time of the training period and get no prediction."]
+    remedy = (
+        "" if known.mean() >= _MOST_PIXELS else ": fill these gaps first, or choose a period with fewer (`--period`)"
+    )
+    if not known.any():
+        raise InputError(f"Every pixel lacks a value at some time of the training period{remedy}.")
+    lost = int((~known).sum())
+    return [f"{lost:,} pixels lack a value at some time of the training period and get no prediction{remedy}."]
 
 
 def _least_pixels(read: Callable[[int], tuple[np.ndarray, str]], requested: Sequence[int]) -> float:
