@@ -9,6 +9,7 @@ import torch
 from deconditioning.downscaling.source import Source
 from deconditioning.downscaling.starting import columns_of, starting_spec
 from deconditioning.errors import InputError, never
+from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.gridded import Fields
 from deconditioning.kernels.tiles import evaluate
 from deconditioning.models.learning.trainable import Trainable
@@ -18,13 +19,14 @@ from deconditioning.period.archive.gain import Mixture, anomalies, gains, kernel
 from deconditioning.period.archive.kernel import composite_objective
 from deconditioning.period.archive.left_out import choose_mixture, gaussian_crps, spread_of
 from deconditioning.period.archive.run import downscale_with_archive
+from deconditioning.period.archive.seasons import Seasons, climatology
 from deconditioning.period.archive.setting import Setting
 from deconditioning.period.archive.training import Training, matched_directly, read_training
 from deconditioning.period.learning import repeats_of
 from deconditioning.period.run import downscale_series, of_a_series
 from deconditioning.period.scores import series_scores
 from deconditioning.period.series import Series, read_series
-from tests.core.period.made import SPEC, UNLEARNED
+from tests.core.period.made import SPEC, UNLEARNED, made_dataset
 
 
 def test_the_training_period_is_what_is_not_downscaled(fields: Fields, series: Series, training: Training) -> None:
@@ -224,3 +226,38 @@ def test_cells_matched_through_mediators_are_matched_directly_with_an_archive(fi
     assert int(results[0].series.problem.observed.sum()) == 10
     np.testing.assert_allclose(results[0].means, results[1].means, atol=1e-9)
     np.testing.assert_allclose(results[0].sd(3), results[1].sd(3), atol=1e-9)
+
+
+def test_coarse_values_far_from_the_archives_climatology_are_told(series: Series, training: Training) -> None:
+    """Each cell is so many times the training anomalies' sd above the climatology, at every time."""
+    seasons = Seasons.of(training.dates, series.dates)
+    usual = climatology(training.dates, training.coarse, series.dates)
+    sd = (training.coarse - climatology(training.dates, training.coarse, training.dates)).std()
+    assert seasons.annual == 0
+    near, far = (replace(series, coarse=usual + times * sd) for times in (1.9, 3.2))
+    assert not any("away from" in each for each in downscale_with_archive(near, training, UNLEARNED).warnings)
+    sentence = " ".join(downscale_with_archive(far, training, UNLEARNED).warnings)
+    assert "3.2 times the sd of the training period's anomalies" in sentence and "bias" not in sentence
+    sentence = " ".join(downscale_with_archive(replace(far, fine=None), training, UNLEARNED).warnings)
+    assert "by which a bias would be removed" in sentence
+
+
+def test_times_without_dates_have_no_seasons_and_say_so(series: Series, training: Training) -> None:
+    undated = replace(training, dates=(None,) * len(training))
+    result = downscale_with_archive(replace(series, dates=(None,) * len(series)), undated, UNLEARNED)
+    assert any("without seasons" in each for each in result.warnings)
+
+
+@pytest.mark.parametrize("pixels", [5, 200, 320])
+def test_pixels_that_lack_a_value_once_are_told(series: Series, pixels: int) -> None:
+    gappy = made_dataset(60)
+    gappy.t.values[np.arange(pixels) % 48, *np.unravel_index(np.arange(pixels), (16, 20))] = np.nan
+    archive = fields_from_dataset(gappy)
+    if pixels == 320:
+        with pytest.raises(InputError, match="Every pixel lacks a value at some time"):
+            read_training(series, archive)
+        return
+    found = read_training(series, archive)
+    assert (~found.known).sum() == pixels
+    (note,) = (each for each in found.notes if "lack a value" in each)
+    assert note.startswith(f"{pixels} pixels") and ("fill these gaps first" in note) == (pixels == 200)

@@ -37,6 +37,8 @@ from deconditioning.wording import number
 _CHOSEN_ON = 4000
 #: Of this CRPS or less a peer is called better; nearer ones differ by chance.
 _BETTER = 0.98
+#: Mean anomalies of this many sds of the training period's are far from what it shows.
+_FAR = 2.0
 
 
 def downscale_with_archive(
@@ -194,7 +196,7 @@ def _gaussian(
         residuals = replace(residuals, together=together).only(chosen)
     prediction = PeriodResult(
         series, spec, spec_to_settings(settings, spec), means, spreads, result.spread_of,
-        day(*used), np.full(len(series), np.nan), watch.seconds(), _warnings(setting, network),
+        day(*used), np.full(len(series), np.nan), watch.seconds(), _warnings(setting, network, (known[1], used[1])),
         {
             "device": str(choose(settings.device)), "jitter": 0.0, "mixture": choice.mixture.words,
             "left_out_crps": {words: setting.unit * value for words, value in choice.crps.items()},
@@ -205,6 +207,20 @@ def _gaussian(
         by_value=_by_value(result, setting, some, left_out, day(*known)),
     )  # fmt: skip
     return prediction, setting
+
+
+def _far_away(setting: Setting, known: np.ndarray, used: np.ndarray) -> list[str]:
+    """A sentence if the mean coarse values of the series are far from the climatology of the training period."""
+    shift = np.nanmean(np.where(np.isfinite(used).any(0), used, 0.0), axis=0)
+    ratio = float(np.sqrt(np.mean(np.square(shift)) / max(np.mean(np.square(known)), 1e-30)))
+    if ratio < _FAR:
+        return []
+    apart = setting.series.fine is None and keeps_means(setting.training)
+    biased = " The coarse file has no values of that period, by which a bias would be removed." if apart else ""
+    return [
+        f"The coarse values are on average {ratio:.1f} times the sd of the training period's anomalies away from its "
+        f"climatology: errors there say little of those here, and intervals may be too narrow.{biased}"
+    ]
 
 
 def _better(others: dict[str, Peer], crps: float) -> tuple[str, ...]:
@@ -247,13 +263,21 @@ def _by_value(
     return ByValue.fit(standard, s, *setting.on_grid(result.usual))
 
 
-def _warnings(setting: Setting, network: Network | None) -> tuple[str, ...]:
-    result, months = [], setting.seasons.unseen_months(setting.training.dates, setting.series.dates)
+def _warnings(
+    setting: Setting, network: Network | None, anomalies: tuple[np.ndarray, np.ndarray]
+) -> tuple[str, ...]:  # fmt: skip
+    """Messages, also on ``anomalies`` of cells at the training times (N, M) and at those of the series (T, M)."""
+    result, months = (
+        _far_away(setting, *anomalies),
+        setting.seasons.unseen_months(setting.training.dates, setting.series.dates),
+    )
     if months:
         named = ", ".join(MONTHS[month - 1] for month in months)
         result.append(
             f"The training period has no {named}: the climatology of these months is extrapolated from others."
         )
+    if any(date is None for date in (*setting.training.dates, *setting.series.dates)):
+        result.append("The times have no dates, so that the climatology is one mean, without seasons.")
     if network is not None and network.lost:
         result.append(f"{network.lost} stations lie on pixels that the archive lacks and are left out.")
     if network is not None and network.learned:

@@ -140,7 +140,7 @@ def read_training(
     if len(usable) < _LEAST_TIMES:
         raise InputError(
             f"The archive has {len(usable)} usable times; at least {_LEAST_TIMES} are needed to learn a climatology "
-            "and a covariance: give a longer training period, or leave the archive out."
+            "and a covariance: give a longer training period, or use its climatology alone (`--climatology`)."
         )
     dates = tuple(archive.time_of(name, {dim: n}) for n in usable)
     training = _with_coarse(series, fine, np.stack(cells), tuple(labels[n] for n in usable), dates, notes)
@@ -290,7 +290,13 @@ def _gaps(known: np.ndarray, partial: bool) -> list[str]:
             f"The archive covers only part of the region: at {share} its climatology is carried on by the covariates, "
             "and anomalies come from the kernel alone, with a larger sd."
         ]
-    return [f"{int((~known).sum()):,} pixels lack a value at some time of the training period and get no prediction."]
+    remedy = (
+        "" if known.mean() >= _MOST_PIXELS else ": fill these gaps first, or choose a period with fewer (`--period`)"
+    )
+    if not known.any():
+        raise InputError(f"Every pixel lacks a value at some time of the training period{remedy}.")
+    lost = int((~known).sum())
+    return [f"{lost:,} pixels lack a value at some time of the training period and get no prediction{remedy}."]
 
 
 def _least_pixels(read: Callable[[int], tuple[np.ndarray, str]], requested: Sequence[int]) -> float:
