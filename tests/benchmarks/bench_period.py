@@ -5,11 +5,7 @@ part of the project lie in the folder that ``DECONDITIONING_FIELDS`` names; thos
 """
 
 import os
-<<<<<<< HEAD
-import time
 from collections.abc import Iterator
-=======
->>>>>>> bfb0e1f1 (The plan of a series covers an archive, in memory and in a file, beside measured runs)
 from dataclasses import replace
 from functools import partial
 from pathlib import Path

@@ -16,19 +16,12 @@ RESULTS = Path(__file__).parent / "results"
 KEPT: list[tuple[str, Sequence[Row]]] = []
 #: Measured by another target than `make bench`.
 TARGETS = {"latency": "bench-latency", "play": "bench-latency", "start_up": "bench-latency", "load": "bench-load",
-<<<<<<< HEAD
            "lesson": "bench-load", "soak": "soak"}  # fmt: skip
 TARGETS |= dict.fromkeys(
     ("period", "period_statistics", "period_statistics_climatology", "period_gaps", "period_gaps_archive",
-     "period_gaps_climatology", "period_climatology", "period_pooled", "period_plan"), "bench-period",
+     "period_gaps_climatology", "period_climatology", "period_pooled", "period_plan", "period_plan_archive"),
+    "bench-period",
 )  # fmt: skip
-=======
-           "lesson": "bench-load", "soak": "soak", "period": "bench-period",
-           "period_statistics": "bench-period", "period_gaps": "bench-period", "period_gaps_archive": "bench-period",
-           "period_gaps_climatology": "bench-period", "period_pooled": "bench-period",
-           "period_climatology": "bench-period", "period_plan": "bench-period",
-           "period_plan_archive": "bench-period"}  # fmt: skip
->>>>>>> bfb0e1f1 (The plan of a series covers an archive, in memory and in a file, beside measured runs)
 HEAD = ("what", "size", "ours", "yardstick", "ratio", "peak memory", "device", "accuracy", "note")
 
 
