@@ -1,10 +1,12 @@
 """An archive as prior: its gain against dense matrices, what drops out, what is refused."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 import torch
+from scipy.stats import multivariate_normal
 
 from deconditioning.downscaling.source import Source
 from deconditioning.downscaling.starting import columns_of, starting_spec
@@ -17,7 +19,16 @@ from deconditioning.period import posterior
 from deconditioning.period.archive.day import DayFactor
 from deconditioning.period.archive.gain import Mixture, anomalies, gains, kernel_scale
 from deconditioning.period.archive.kernel import composite_objective
-from deconditioning.period.archive.left_out import choose_mixture, gaussian_crps, spread_of
+from deconditioning.period.archive.left_out import (
+    Choice,
+    choose_for_cells,
+    choose_mixture,
+    error_ratio,
+    gaussian_crps,
+    left_out_errors,
+    mixed,
+    spread_of,
+)
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.seasons import Seasons, climatology
 from deconditioning.period.archive.setting import Setting
@@ -130,19 +141,51 @@ def test_missing_cells_leave_the_others_and_a_wider_sd(series: Series, training:
     )
     others = np.arange(12) != 2
     np.testing.assert_allclose(result.means[others], whole.means[others], atol=1e-9)
-    fine, chosen = setting.some(10**6, never), torch.as_tensor(np.delete(np.arange(20), 7))
+    fine, there = setting.some(10**6, never), np.delete(np.arange(20), 7)
     mixture = next(m for m in [Mixture(w, r) for w in (0.0, 0.25, 0.5, 0.75, 0.9, 0.97, 0.99) for r in (4.0, None)]
                    if m.words == result.diagnostics["mixture"])  # fmt: skip
     every = np.arange(48)
     known = anomalies(setting.coarse, fine, every)
     scale = kernel_scale(setting.coarse, fine, known)
-    part = anomalies(setting.coarse.of(chosen), fine.of(chosen), every)
-    (gain,) = gains(setting.coarse.of(chosen), fine.of(chosen), part, scale, [mixture])
-    z = torch.as_tensor(np.delete(series.coarse[2], 7) / setting.unit)[None]
-    mean = setting.unit * gain.mean(setting.seasons.design(series.dates)[2:3], z)[0]
+    (gain,) = gains(setting.coarse, fine, known, scale, [mixture])
+    of_cells = choose_for_cells(setting.coarse, Choice(mixture, {}, scale))
+    gram = noisy(known.coarse.mixed(setting.coarse, of_cells.mixture, of_cells.scale).numpy())
+    design, z = setting.seasons.design(series.dates)[2], series.coarse[2] / setting.unit
+    climate = design @ known.coarse.coefficients.numpy()
+    z[7] = climate[7] + gram[7, there] @ np.linalg.solve(gram[np.ix_(there, there)], (z - climate)[there])
+    mean = setting.unit * gain.mean(design[None], torch.as_tensor(z)[None])[0]
     np.testing.assert_allclose(result.means[2].ravel(), mean, atol=1e-6)
+    left = gram[7, 7] - gram[7, there] @ np.linalg.solve(gram[np.ix_(there, there)], gram[there, 7])
+    errors = left_out_errors(setting.coarse, fine, mixed(Choice(mixture, {}, scale), setting.coarse, fine, 2), 2)
+    more = setting.unit**2 * error_ratio(*errors) * left * gain.weights[7].numpy() ** 2
+    squares = result.spreads[result.spread_of[2]] ** 2
+    np.testing.assert_allclose(squares.ravel(), whole.spreads[0].ravel() ** 2 + more, rtol=1e-6)
     inside = series.problem.cell == 7
     assert (result.spreads[result.spread_of[2]][inside] > whole.spreads[0][inside]).all()
+
+
+def noisy(gram: np.ndarray) -> np.ndarray:
+    """With a ten-thousandth of the mean variance on its diagonal."""
+    return gram + 1e-4 * np.trace(gram) / len(gram) * np.eye(len(gram))
+
+
+def test_the_mixture_for_missing_cells_is_the_one_that_makes_left_out_cells_likeliest(setting: Setting) -> None:
+    start = choose_mixture(setting.coarse, setting.some(100, never))
+    found = choose_for_cells(setting.coarse, start)
+
+    def density(mixture: Mixture, scale: float) -> float:
+        total = 0.0
+        for block in np.array_split(np.arange(48), 5):
+            known = setting.coarse.anomalies(np.setdiff1d(np.arange(48), block))
+            a = setting.coarse.z[block].numpy() - setting.coarse.design[block] @ known.coefficients.numpy()
+            gram = noisy(known.mixed(setting.coarse, mixture, scale).numpy())
+            total += multivariate_normal.logpdf(a * known.slope.numpy(), cov=gram).sum()
+        return total
+
+    best = density(found.mixture, found.scale)
+    assert best > density(start.mixture, start.scale)
+    for share, reach, factor in product((0.0, 0.5, 0.97), (4.0, None), (0.03, 1.0, 3.0)):
+        assert best >= density(Mixture(share, reach), factor * start.scale) - 1e-6
 
 
 def test_tiles_do_not_matter(series: Series, training: Training, monkeypatch: pytest.MonkeyPatch) -> None:

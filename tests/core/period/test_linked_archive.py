@@ -15,7 +15,7 @@ from deconditioning.errors import InputError, never
 from deconditioning.fields.from_dataset import fields_from_dataset
 from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.metrics.predictive import Predictive
-from deconditioning.period.archive.left_out import choose_mixture, left_out_errors, mixed, spread_of
+from deconditioning.period.archive.left_out import choose_for_cells, choose_mixture, left_out_errors, mixed, spread_of
 from deconditioning.period.archive.run import downscale_with_archive, predicted_with_archive
 from deconditioning.period.archive.setting import Setting
 from deconditioning.period.archive.training import Training, read_training
@@ -47,14 +47,15 @@ def result(uneven: tuple[Series, Training]) -> tuple[PeriodResult, Setting]:
 
 
 def parts_of(setting: Setting) -> tuple[Any, Any, Any, LinkedCells]:
-    """The chosen mixture, some pixels, errors at left-out times, and the linked cells."""
+    """The mixture for the cells, some pixels, errors at left-out times, and the linked cells."""
     some = setting.some(4000, never)
     choice = choose_mixture(setting.coarse, some)
     method = mixed(choice, setting.coarse, some, setting.parts)
     left_out = left_out_errors(setting.coarse, some, method, setting.parts)
-    linked = linked_cells(setting, choice, method, some, left_out, True)
+    of_cells = choose_for_cells(setting.coarse, choice)
+    linked = linked_cells(setting, of_cells, method, some, left_out, True)
     assert linked is not None
-    return choice, (some, method), left_out, linked
+    return of_cells, (some, method), left_out, linked
 
 
 def dense(
@@ -200,7 +201,7 @@ def test_gaps_are_linked_by_default_where_that_pays() -> None:
          np.mean([np.abs(each.means[t] - truth[t]) < 1.96 * each.sd(t) for t in range(60)]))
         for each in (alone, linked)
     ), strict=True)  # fmt: skip
-    assert crps[1] < 0.95 * crps[0] and 0.9 < held[1] < 0.99
+    assert crps[1] < 0.97 * crps[0] and 0.9 < held[1] < 0.99
     order = np.random.default_rng(0).permutation(180)
     shuffled = replace(training, fine=training.fine[order], coarse=training.coarse[order], cells=training.cells[order])
     assert "linked" not in downscale_with_archive(series, shuffled, UNLEARNED).diagnostics

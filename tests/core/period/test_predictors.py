@@ -17,7 +17,7 @@ from deconditioning.kernels.tiles import evaluate
 from deconditioning.period import series as series_module
 from deconditioning.period.archive.gain import NOISE, Mixture, anomalies, gains
 from deconditioning.period.archive.joint import _draw
-from deconditioning.period.archive.left_out import Choice, choose_mixture, mixed
+from deconditioning.period.archive.left_out import Choice, choose_for_cells, choose_mixture, mixed
 from deconditioning.period.archive.predictors import read_predictors
 from deconditioning.period.archive.run import downscale_with_archive
 from deconditioning.period.archive.setting import Setting, prepare
@@ -147,12 +147,17 @@ def test_a_missing_predictor_is_left_out_at_its_time(fields: Fields, series: Ser
     choice = choose_mixture(setting.coarse, setting.some(4000, never))
     reach = choice.mixture.reach or np.inf
     gram, cross, _ = dense(setting, np.arange(48), choice.mixture.share, reach, choice.scale)
-    there = np.delete(np.arange(40), 27)
-    gain = np.linalg.solve(noisy(gram[there][:, there]), cross[there])
+    there, gain = np.delete(np.arange(40), 27), np.linalg.solve(noisy(gram), cross)
+    of_cells = choose_for_cells(setting.coarse, choice)
+    between, *_ = dense(
+        setting, np.arange(48), of_cells.mixture.share, of_cells.mixture.reach or np.inf, of_cells.scale
+    )
+    between = noisy(between)
     h, later = setting.coarse.design, setting.seasons.design(series.dates)[2]
     of_z, of_y = (np.linalg.lstsq(h, each, rcond=None)[0] for each in (setting.coarse.z.numpy(), windy.fine))
     anomaly = setting.of_series().numpy()[2] - later @ of_z
-    expected = later @ of_y + setting.unit * anomaly[there] @ gain
+    anomaly[27] = between[27, there] @ np.linalg.solve(between[there][:, there], anomaly[there])
+    expected = later @ of_y + setting.unit * anomaly @ gain
     np.testing.assert_allclose(gap.means[2].ravel(), expected, atol=1e-4)
     assert np.abs(gap.means[2] - whole.means[2]).max() > 0.01
     assert (gap.spreads[gap.spread_of[2]] >= whole.spreads[whole.spread_of[2]] - 1e-9).all()

@@ -23,6 +23,8 @@ from deconditioning.period.archive.gain import CoarseSide, FineSide, Gain, Mixtu
 _SHARES, _REACHES = (0.25, 0.5, 0.75, 0.9, 0.97, 0.99), (4.0, 8.0, 16.0, None)
 _MIXTURES = (Mixture(0.0, None), *(Mixture(share, reach) for share in _SHARES for reach in _REACHES))
 _WITH_PREDICTORS = tuple(replace(mixture, predictors=True) for mixture in _MIXTURES[1:])
+#: Multiples of s² that are tried for the covariance of the cells.
+_FACTORS = (0.03, 0.1, 0.3, 1.0, 3.0)
 #: Blocks of time that are left out in turn; the weight of the stated variance beside that of N times.
 BLOCKS, _PRIOR_TIMES = 5, 10.0
 
@@ -56,6 +58,29 @@ def choose_mixture(coarse: CoarseSide, fine: FineSide, check: Check = never) -> 
     everything = anomalies(coarse, fine, np.arange(count))
     words = [mixture.words for mixture in mixtures]
     return Choice(mixtures[best], dict(zip(words, scores, strict=True)), kernel_scale(coarse, fine, everything))
+
+
+def choose_for_cells(coarse: CoarseSide, choice: Choice, check: Check = never) -> Choice:
+    """The mixture and s² with the largest log density of the coarse anomalies of left-out blocks, for cells that are
+    missing; they look at the same coarse values as ``choice``.
+
+    The kernel is that of the pixels given the cells, and the mixture that predicts pixels best from all cells need not
+    say how cells vary.
+    """
+    used, predictors = coarse.used(choice.mixture), choice.mixture.predictors
+    tried = [
+        replace(choice, mixture=replace(mixture, predictors=predictors), scale=factor * choice.scale)
+        for mixture in _MIXTURES for factor in _FACTORS
+    ]  # fmt: skip
+    densities = np.zeros(len(tried))
+    for block, rest in folds(len(coarse.z), BLOCKS):
+        known, design = coarse.anomalies(rest), torch.as_tensor(coarse.design[block]).to(coarse.z)
+        a = ((coarse.seen[block] - design @ known.coefficients) * known.slope)[:, used]
+        for number, each in enumerate(tried):
+            check()
+            factor = known.factor(coarse, each.mixture, each.scale)
+            densities[number] -= 0.5 * float(factor.half_solve(a.T).square().sum() + len(a) * factor.log_determinant())
+    return tried[int(densities.argmax())]
 
 
 #: A gain for some pixels from some training times.

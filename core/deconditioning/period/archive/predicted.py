@@ -9,9 +9,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from deconditioning import linalg
 from deconditioning.models.learning.repeats import gap_patterns
-from deconditioning.period.archive.gain import FineSide, Gain
-from deconditioning.period.archive.left_out import Method, left_out_errors, spread_of
+from deconditioning.period.archive.gain import CoarseSide, FineSide, Gain
+from deconditioning.period.archive.left_out import Choice, Method, left_out_errors, spread_of
 from deconditioning.period.archive.outside import Outside
 from deconditioning.period.archive.setting import Setting
 from deconditioning.period.archive.stations import AllStations, Given, Network, Whole
@@ -19,10 +20,42 @@ from deconditioning.period.linking.archive import LinkedCells
 
 
 @dataclass(frozen=True, eq=False)
+class MissingCells:
+    """The ``covariance`` S (m, m) of the coarse anomalies that are ``used`` (m,), by which missing ones are predicted
+    from those that are known.
+    """
+
+    covariance: Float[Tensor, "m m"]
+    used: Int[Tensor, " m"]
+
+    @staticmethod
+    def of(coarse: CoarseSide, choice: Choice) -> "MissingCells":
+        """That of a mixture, from all training times."""
+        known = coarse.anomalies(np.arange(len(coarse.z)))
+        lower = known.factor(coarse, choice.mixture, choice.scale).lower
+        return MissingCells(lower @ lower.T, coarse.used(choice.mixture))
+
+    def gain(self, gain: Gain, rows: Int[Tensor, " k"]) -> Gain:
+        """``S_kk⁻¹ S_k G`` from the ``rows`` that are known, for the gain G of all, whose variance grows by
+        ``Gᵀ (S − S_k ᵀS_kk⁻¹ S_k) G``.
+        """
+        inside = torch.isin(self.used, rows)
+        weights, of_known = gain.weights[self.used], self.covariance[inside]
+        factor = linalg.cholesky(of_known[:, inside], "covariance of the coarse anomalies")
+        known = torch.isin(rows, self.used)
+        result = weights.new_zeros(len(rows), weights.shape[1])
+        result[known] = factor.solve(of_known @ weights)
+        left = (weights * (self.covariance @ weights)).sum(0) - factor.half_solve(of_known @ weights).square().sum(0)
+        anomalies = replace(gain.known, coarse=gain.known.coarse.of(rows))
+        return Gain(anomalies, result, gain.variance + left.clamp_min(0))
+
+
+@dataclass(frozen=True, eq=False)
 class Recipe:
     """How the pixels of a setting are predicted: the ``method`` of the mixture, ``ratio`` λ, the coarse values ``z``
     (T, M) and the ``groups`` of times with the same ones, pixels ``outside`` the archive, and stations. With cells
-    ``linked`` through time there are no groups: ``times`` are those of the setting among the linked ones.
+    ``linked`` through time there are no groups: ``times`` are those of the setting among the linked ones. ``missing``
+    says what missing cells are predicted by.
     """
 
     setting: Setting
@@ -34,11 +67,12 @@ class Recipe:
     network: Network | None = None
     linked: LinkedCells | None = None
     times: Int[np.ndarray, " t"] | None = None
+    missing: MissingCells | None = None
 
     @staticmethod
     def of(
         setting: Setting, method: Method, ratio: float, times: Int[np.ndarray, " t"], outside: Outside | None,
-        network: Network | None, linked: LinkedCells | None = None,
+        network: Network | None, linked: LinkedCells | None = None, missing: MissingCells | None = None,
     ) -> "Recipe":  # fmt: skip
         """With the coarse values of the setting; ``times`` are its times among those of the whole series."""
         if linked is not None:
@@ -51,7 +85,7 @@ class Recipe:
             for rows, where in gap_patterns(z.T, None if errors is None else errors.T):
                 own = None if errors is None else errors[where[0]][rows]
                 groups.append(Given(rows, where, setting.coarse.some(rows).with_own(own)))
-        return Recipe(setting, method, ratio, z, groups, outside, network)
+        return Recipe(setting, method, ratio, z, groups, outside, network, missing=missing)
 
     @property
     def drawn(self) -> Setting:
@@ -158,7 +192,9 @@ def _of_group(recipe: Recipe, given: Given, tile: _Tile) -> tuple[Gain, Float[Te
     """The gain at the times of a group, and the squared sd of the pixels."""
     every, side = np.arange(len(recipe.setting.coarse.z)), given.side if given.cells is None else given.cells
     own = tile.gain
-    if side is not recipe.setting.coarse:
+    if side is not recipe.setting.coarse and recipe.missing is not None:
+        own = recipe.missing.gain(tile.gain, given.rows)
+    elif side is not recipe.setting.coarse:
         own = recipe.method(side, tile.fine.of(given.rows[: len(side.cell)]), every)
     more = own.variance - tile.gain.variance
     square = torch.where(  # smaller errors of the cells leave less

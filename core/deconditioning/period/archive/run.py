@@ -18,10 +18,17 @@ from deconditioning.period.archive.censoring import dry_limit
 from deconditioning.period.archive.day import DayFactor
 from deconditioning.period.archive.gain import FineSide
 from deconditioning.period.archive.joint import residuals_of_archive
-from deconditioning.period.archive.left_out import choose_mixture, error_ratio, left_out_errors, mixed, spread_of
+from deconditioning.period.archive.left_out import (
+    choose_for_cells,
+    choose_mixture,
+    error_ratio,
+    left_out_errors,
+    mixed,
+    spread_of,
+)
 from deconditioning.period.archive.outside import Outside
 from deconditioning.period.archive.peers.fitted import SHORT, Peer, peers
-from deconditioning.period.archive.predicted import Predicted, Recipe, predicted
+from deconditioning.period.archive.predicted import MissingCells, Predicted, Recipe, predicted
 from deconditioning.period.archive.seasons import Seasons, regressed
 from deconditioning.period.archive.setting import Setting, parts_of, prepare
 from deconditioning.period.archive.stations import Network
@@ -177,14 +184,16 @@ def _gaussian(
     left_out = left_out_errors(setting.coarse, some, method, setting.parts)
     ratio = error_ratio(*left_out)
     network = Network.of(setting, choice, ratio, settings)
-    linked, whole = linked_cells(setting, choice, method, some, left_out, link, context.check), setting
+    of_cells = choose_for_cells(setting.coarse, choice, context.check) if _lacks_cells(setting) else choice
+    linked, whole = linked_cells(setting, of_cells, method, some, left_out, link, context.check), setting
+    missing = MissingCells.of(setting.coarse, of_cells) if _lacks_cells(setting) else None
     spec = setting.spec if network is None else network.spec
     if times is not None:
         series = series.only(times)
         setting = replace(setting, series=series)
     context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(series)} times")
     outside = Outside.of(setting, choice.scale, context.check)
-    recipe = Recipe.of(setting, method, ratio, chosen, outside, network, linked)
+    recipe = Recipe.of(setting, method, ratio, chosen, outside, network, linked, missing)
     result = predicted(recipe, context)
     day, (known, used) = _day_factor(setting, result.squares)
     means, spreads = (setting.on_grid(rows) for rows in (result.means, result.spreads))
@@ -221,6 +230,12 @@ def _far_away(setting: Setting, known: np.ndarray, used: np.ndarray) -> list[str
         f"The coarse values are on average {ratio:.1f} times the sd of the training period's anomalies away from its "
         f"climatology: errors there say little of those here, and intervals may be too narrow.{biased}"
     ]
+
+
+def _lacks_cells(setting: Setting) -> bool:
+    """Whether coarse values are missing at some times, and are the only ones, without errors of their own."""
+    alone = setting.series.stations is None and setting.coarse.own is None and not setting.training.covers_part
+    return alone and bool(setting.of_series().isnan().any())
 
 
 def _better(others: dict[str, Peer], crps: float) -> tuple[str, ...]:

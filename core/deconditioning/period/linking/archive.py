@@ -1,7 +1,8 @@
 """Cells that are missing at some times of a series with an archive, linked with those before and after.
 
-The anomalies of the cells have the covariance S of the mixture (`archive.gain`), with the patterns U and the variances
-λ₁ ≥ λ₂ ≥ …, ``S = U diag(λ) Uᵀ``. The amplitude of each pattern is a Markov chain, and large patterns last longer:
+The anomalies of the cells have the covariance S of the mixture that makes those of left-out times likeliest
+(`left_out.choose_for_cells`), with the patterns U and the variances λ₁ ≥ λ₂ ≥ …, ``S = U diag(λ) Uᵀ``. The amplitude of
+each pattern is a Markov chain, and large patterns last longer:
 
     a_t = U diag(√λ) v_t,      corr(v_jt, v_js) = exp(−|t − s|/τ_j),      τ_j = τ (λ_j/λ₁)^β.
 
@@ -173,14 +174,14 @@ class LinkedCells:
 
 
 def linked_cells(
-    setting: Setting, choice: Choice, method: Method, some: FineSide, left_out: tuple[Tensor, Tensor],
+    setting: Setting, of_cells: Choice, method: Method, some: FineSide, left_out: tuple[Tensor, Tensor],
     wanted: bool | None, check: Check = never,
 ) -> LinkedCells | None:  # fmt: skip
     """The cells of a setting's series linked through time; None if they are not: not ``wanted``, complete, or, where
     that is left open, without a gain at left-out times.
 
-    ``left_out`` are errors and stated variance of ``some`` pixels at left-out times with all cells. Raises
-    ``InputError`` if linking is requested and impossible.
+    ``of_cells`` is the mixture for the cells; ``left_out`` are errors and stated variance of ``some`` pixels at times
+    left out, with all cells. Raises ``InputError`` if linking is requested and impossible.
     """
     if wanted is False:
         return None
@@ -189,14 +190,14 @@ def linked_cells(
         if wanted:
             raise InputError(f"The times cannot be linked: {why}.")
         return None
-    series, every = setting.series, Patterns.of(setting, choice, np.arange(len(setting.coarse.z)))
+    series, every = setting.series, Patterns.of(setting, of_cells, np.arange(len(setting.coarse.z)))
     targets = every.anomalies(setting.seasons.design(series.dates), setting.of_series()).T
     missing = targets.isnan()
     if not bool(missing.any()) or (wanted is None and not worth_trying(targets, series.members)):
         return None
     lasting = _learned_lasting(every, setting)
     gaps = missing[:, most_missing(targets, series.member)].T
-    tried = _Tried(setting, choice, method, some, left_out, gaps, lasting, check)
+    tried = _Tried(setting, of_cells, method, some, left_out, gaps, check)
     alone, linked = tried.crps(None, error_ratio(*left_out)), tried.crps(lasting)
     if wanted is None and not linked[0] < (1 - MARGIN) * alone[0]:
         return None
@@ -240,12 +241,11 @@ class _Tried:
     """Left-out times of the training period, at which cells are missing as in ``gaps`` (n, m) in turn."""
 
     setting: Setting
-    choice: Choice
+    of_cells: Choice
     method: Method
     some: FineSide
     left_out: tuple[Tensor, Tensor]
     gaps: Bool[Tensor, "n m"]
-    lasting: Lasting
     check: Check
 
     def crps(self, lasting: Lasting | None, ratio: float | None = None) -> tuple[float, float]:
@@ -258,7 +258,7 @@ class _Tried:
         for block, rest in folds(len(coarse.z), self.setting.parts):
             self.check()
             block = block[: len(self.gaps)]
-            patterns = Patterns.of(self.setting, self.choice, rest)
+            patterns = Patterns.of(self.setting, self.of_cells, rest)
             truth, member = patterns.anomalies(coarse.design[block], coarse.z[block]), np.zeros(len(block), dtype=int)
             kept = torch.zeros_like(truth) if lasting is None else lasting.kept(days[block], member, patterns.values)
             cells = Conditioned.of(patterns, kept, truth.masked_fill(self.gaps[: len(block)], math.nan).T)
