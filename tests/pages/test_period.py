@@ -129,6 +129,8 @@ def test_a_warp_can_be_chosen_or_left_out() -> None:
     made = session("period", **rain, **{"p-warp": "None"})
     assert not made.exception and not made.error and made.selectbox(key="p-warp").value == "none"
     assert "Box-Cox" not in captions(made)
+    said = next(each.value for each in made.markdown if "coarse cells become" in each.value)
+    assert said.endswith("of the 95 % intervals contain the truth.")  # a Gaussian one is never right for rain
     made.toggle(key="p-archive").set_value(False)
     made.selectbox(key="p-warp").set_value("box-cox").run()
     assert not made.exception and not made.error and "as requested" in captions(made)

@@ -378,6 +378,9 @@ def test_the_plan_with_an_archive_is_near_what_was_measured_and_counts_stretches
     alone = run(capsys, *options(file, "--times", "#48/#59", "--plan"))["plan"]
     assert (plan["archive"], plan["temporary"], plan["times"]) == (48, 0, 12) and plan["disk"] == alone["disk"]
     assert plan["seconds"] > alone["seconds"]
+    learned = [str(word) for word in options(file, *words) if word != "--no-learn"]
+    assert main(["downscale", *learned]) == 0  # 12, 29 and 75 s were measured for 9,216, 20,736 and 57,600 pixels
+    assert json.loads(capsys.readouterr().out)["plan"]["learning"] / 320 == pytest.approx(29 / 20_736, rel=0.1)
     part = run(capsys, *options(file, *words, "--period", "#0/#29"))["plan"]
     assert part["archive"] == 30 and part["seconds"] < plan["seconds"] and part["memory"] < plan["memory"]
     monkeypatch.setattr(stored, "IN_MEMORY", 0)

@@ -41,6 +41,17 @@ def test_intervals_of_known_width_are_judged_as_such(drawn, width, verdict, word
     assert coverage(truth=drawn, predicted=Predictive(0 * drawn, wider), level=0.95) == pytest.approx(0.95, abs=1e-3)
 
 
+def test_stored_scores_have_the_verdict_of_the_values_themselves(drawn):
+    predicted = Predictive(0 * drawn, np.full_like(drawn, 0.9))
+    found = trust(drawn, predicted)
+    scores = {f"coverage{100 * level:.0f}": coverage(truth=drawn, predicted=predicted, level=level) for level in LEVELS}
+    again = Trust.of_scores(scores | {"rmse": 1.0})
+    assert again is not None and again.sentence == found.sentence and again.right == found.right
+    weighted = Trust.of_scores(scores | {"coverage95_area": 0.5})
+    assert weighted is not None and weighted.verdict == "too narrow"
+    assert Trust.of_scores({"coverage95": 0.95}) is None
+
+
 def test_the_rule_is_a_fifth_of_the_width_either_way(drawn):
     verdicts = [
         trust(drawn, Predictive(0 * drawn, np.full_like(drawn, width))).verdict for width in (0.82, 0.84, 1.2, 1.26)
