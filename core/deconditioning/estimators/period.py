@@ -3,12 +3,16 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from deconditioning.downscaling.settings import DownscaleSettings
 from deconditioning.errors import InputError
 from deconditioning.estimators.inputs import Gridded, Request, fields_of
+from deconditioning.fields.times import text_of
 from deconditioning.period.archive.pair import downscale_pair
 from deconditioning.period.archive.peers.alone import downscale_by_method
 from deconditioning.period.archive.predictors import read_predictors
@@ -46,26 +50,25 @@ def of_times(
         )
     if other_method and (predictors or upper):
         raise InputError("`other_method` cannot be combined with `predictors` or `upper`: leave one of them out.")
-    request = _at_times(request, _words(times), archive)
-    ensemble = read_ensemble(request.source, request.spec, request.fields.__getitem__, _words(times))
+    times, period = _words(times), _words(() if period is None else period)
+    request = _at_times(request, times, archive)
+    ensemble = read_ensemble(request.source, request.spec, request.fields.__getitem__, times)
     if ensemble is not None:
         _check_members(ensemble.dim, {"draws": draws, "upper": upper})
-        return _of_members(
-            request, ensemble, settings, archive, _words(times), _words(period or ()), _words(predictors), other_method
-        )
-    series = read_series(request.source, request.spec, request.fields.__getitem__, _words(times))
+        return _of_members(request, ensemble, settings, archive, times, period, _words(predictors), other_method)
+    series = read_series(request.source, request.spec, request.fields.__getitem__, times)
     if archive is None:
         result = downscale_series(series, settings)
     else:
         others = read_predictors(
-            request.source, request.spec, request.fields.__getitem__, _words(times), _words(predictors), series
+            request.source, request.spec, request.fields.__getitem__, times, _words(predictors), series
         )
         fine = fields_of(archive, "archive")
-        training = read_training(series, fine, _words(period or ()), others)
+        training = read_training(series, fine, period, others)
         if upper:
             spec = replace(request.spec, target=upper)
-            above = read_series(request.source, spec, request.fields.__getitem__, _words(times), series)
-            both = training, read_training(above, fine, _words(period or ()))
+            above = read_series(request.source, spec, request.fields.__getitem__, times, series)
+            both = training, read_training(above, fine, period)
             pair = downscale_pair(series, above, both, settings)
             return pair_dataset(pair.lower, pair.upper, draws=draws)
         by_method = partial(downscale_by_method, name=other_method) if other_method else downscale_with_archive
@@ -110,5 +113,19 @@ def _of_members(
     return ensemble_dataset(ensemble, result.members)
 
 
-def _words(times: str | Sequence[str]) -> Sequence[str]:
-    return [times] if isinstance(times, str) else times
+def _words(times: Any) -> list[str]:
+    """Words and dates, one or several, as words."""
+    return [times] if isinstance(times, str) else [_word(each) for each in np.atleast_1d(np.asarray(times))]
+
+
+def _word(time: Any) -> str:
+    """A word as it is, and a date of any calendar to the minute; ``InputError`` for anything else."""
+    if isinstance(time, str):
+        return str(time)
+    text = text_of(np.datetime64(time) if isinstance(time, datetime) else time)
+    if text == "no date":
+        raise InputError(
+            f"{time} is no time: give 'all', dates such as '2001-03', a range '2001-03-01/2001-03-10', or '#5' for an"
+            " index."
+        )
+    return text

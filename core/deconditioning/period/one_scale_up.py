@@ -29,7 +29,7 @@ from deconditioning.period.series import Series
 #: Merged cells below which the test says little.
 _LEAST = 20
 #: Share of the 95 % intervals below which a sentence says so.
-_TOO_FEW = 0.7
+_TOO_FEW = 0.75
 
 
 def held_one_scale_up(series: Series, settings: DownscaleSettings, check: Check) -> dict[str, Any]:

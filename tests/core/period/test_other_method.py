@@ -72,7 +72,7 @@ def test_the_delta_method_keeps_its_cells_anyway_and_every_name_is_one_of_the_me
     np.testing.assert_allclose(result.means.reshape(len(series), -1), other.means, atol=1e-9)
     np.testing.assert_allclose(result.sd(0).ravel(), other.sd, rtol=1e-6)
     assert result.diagnostics["left_out_crps"][DELTA] == pytest.approx(other.left_out_crps, rel=1e-6)
-    for sentence in with_others.warnings:
+    for sentence in [each for each in with_others.warnings if "--other-method" in each]:
         name = next(each for each in SHORT.values() if f"`{each}`" in sentence)
         assert f"`--other-method {next(key for key, each in SHORT.items() if each == name)}`" in sentence
 

@@ -1,8 +1,10 @@
 """Many times with one factorisation against each time alone, and against dense matrices."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 import xarray as xr
@@ -265,3 +267,16 @@ def test_a_gpu_gives_the_same_series_and_draws(changes: dict) -> None:
     for name in ("means", "spreads", "amplitude", "evidence"):
         np.testing.assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-5 if changes else 1e-8)
     np.testing.assert_allclose(*(next(period_draws(each, 1, 0))[0] for each in (here, there)), atol=1e-4)
+
+
+def test_times_may_be_dates_of_an_array() -> None:
+    data = made_dataset(9)
+    more: dict[str, Any] = {"coarsen": (4, 4), "withhold": 0.0, "learn": False, "device": "cpu"}
+    words, dates, stamps = (
+        downscale(data.t, data.orog, times=times, **more)
+        for times in (["2001-01-03", "2001-01-05"], data.time[[2, 4]], list(pd.to_datetime(data.time.values[[2, 4]])))
+    )
+    xr.testing.assert_equal(words, dates)
+    xr.testing.assert_equal(words, stamps)
+    with pytest.raises(InputError, match="3 is no time"):
+        downscale(data.t, data.orog, times=3, **more)
