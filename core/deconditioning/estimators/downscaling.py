@@ -308,8 +308,8 @@ def downscale(
     baselines : whether the result includes bilinear interpolation and other baselines.
     quantiles : levels in (0, 1) of every pixel's quantiles.
     draws : number of joint draws, along ``realization``.
-    times : "all", dates or their beginning, a range ("2019-03-01/2019-03-10"), or dates of an array: these are downscaled
-        together, with hyperparameters that they share (`deconditioning.period`); None for one time.
+    times : "all", dates or their beginning, a range ("2019-03-01/2019-03-10"), or dates of an array: these are
+        downscaled together, with hyperparameters that they share (`deconditioning.period`); None for one time.
     archive : with ``times``, the target at high resolution over a training period, whose climatology and covariance
         are the prior (`deconditioning.period.archive`); ``period`` chooses its times, or those of ``climatology``, by
         default all others.
