@@ -11,6 +11,7 @@ from torch import Tensor
 
 from deconditioning import linalg
 from deconditioning.models.learning.repeats import gap_patterns
+from deconditioning.models.spec import ModelSpec
 from deconditioning.period.archive.gain import CoarseSide, FineSide, Gain
 from deconditioning.period.archive.left_out import Choice, Method, left_out_errors, spread_of
 from deconditioning.period.archive.outside import Outside
@@ -86,6 +87,11 @@ class Recipe:
                 own = None if errors is None else errors[where[0]][rows]
                 groups.append(Given(rows, where, setting.coarse.some(rows).with_own(own)))
         return Recipe(setting, method, ratio, z, groups, outside, network, missing=missing)
+
+    @property
+    def spec(self) -> ModelSpec:
+        """The model, with what is learned of the stations."""
+        return self.setting.spec if self.network is None else self.network.spec
 
     @property
     def drawn(self) -> Setting:

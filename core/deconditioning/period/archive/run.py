@@ -184,15 +184,15 @@ def _gaussian(
     left_out = left_out_errors(setting.coarse, some, method, setting.parts)
     ratio = error_ratio(*left_out)
     network = Network.of(setting, choice, ratio, settings)
-    of_cells = choose_for_cells(setting.coarse, choice, context.check) if _lacks_cells(setting) else choice
-    linked, whole = linked_cells(setting, of_cells, method, some, left_out, link, context.check), setting
-    missing = MissingCells.of(setting.coarse, of_cells) if _lacks_cells(setting) else None
-    spec = setting.spec if network is None else network.spec
+    lacking, whole = _lacks_cells(setting), setting
+    of_cells = choose_for_cells(setting.coarse, choice, context.check) if lacking else choice
+    linked = linked_cells(setting, of_cells, method, some, left_out, link, context.check)
     if times is not None:
         series = series.only(times)
         setting = replace(setting, series=series)
     context.report(message=f"Predicting {series.problem.grid.area.size:,} pixels at {len(series)} times")
     outside = Outside.of(setting, choice.scale, context.check)
+    missing = MissingCells.of(setting.coarse, of_cells) if lacking else None
     recipe = Recipe.of(setting, method, ratio, chosen, outside, network, linked, missing)
     result = predicted(recipe, context)
     day, (known, used) = _day_factor(setting, result.squares)
@@ -201,10 +201,9 @@ def _gaussian(
         means = outside.with_cell_means(means)
     residuals = residuals_of_archive(setting, choice, outside, recipe.drawn)
     if linked is not None:
-        together = linked.draws(whole, method, residuals, result.sd)
-        residuals = replace(residuals, together=together).only(chosen)
+        residuals = replace(residuals, together=linked.draws(whole, method, residuals, result.sd)).only(chosen)
     prediction = PeriodResult(
-        series, spec, spec_to_settings(settings, spec), means, spreads, result.spread_of,
+        series, recipe.spec, spec_to_settings(settings, recipe.spec), means, spreads, result.spread_of,
         day(*used), np.full(len(series), np.nan), watch.seconds(), _warnings(setting, network, (known[1], used[1])),
         {
             "device": str(choose(settings.device)), "jitter": 0.0, "mixture": choice.mixture.words,
