@@ -17,11 +17,10 @@ from deconditioning.fields.spec import DownscalingSpec
 from deconditioning.fields.units import convert
 from deconditioning.period.archive.predictors import NO_PREDICTORS, Predictors, predictors_at
 from deconditioning.period.archive.stored import Collected, Stored, cost_sentence, needs_file
+from deconditioning.period.reading.gaps import LEAST_TIMES, without_gaps
 from deconditioning.period.series import Series
 from deconditioning.period.times import chosen_times, first_used, in_order, places_of_times, time_dimension
 
-#: Times below which there is nothing to learn a covariance from.
-_LEAST_TIMES = 20
 #: Share of the archive's pixels that a time must have to be used.
 _MOST_PIXELS = 0.5
 #: Times that show how much of the region an archive covers, and the share of it that it must cover.
@@ -137,9 +136,9 @@ def read_training(
             cells.append(_means(series, row))
             usable.append(n)
         notes += [note] if note and note not in notes else []
-    if len(usable) < _LEAST_TIMES:
+    if len(usable) < LEAST_TIMES:
         raise InputError(
-            f"The archive has {len(usable)} usable times; at least {_LEAST_TIMES} are needed to learn a climatology "
+            f"The archive has {len(usable)} usable times; at least {LEAST_TIMES} are needed to learn a climatology "
             "and a covariance: give a longer training period, or use its climatology alone (`--climatology`)."
         )
     dates = tuple(archive.time_of(name, {dim: n}) for n in usable)
@@ -234,26 +233,29 @@ def _with_coarse(
     partial = bool(lacking.any())
     places = places_of_times(series.file.labels, labels)
     matched = [n for n, index in enumerate(places) if index is not None]
-    if partial and len(matched) < _LEAST_TIMES:
+    if partial and len(matched) < LEAST_TIMES:
         raise InputError(
             f"The archive has no values in {int(lacking.sum()):,} of {len(lacking):,} cells, and the target's file has "
             f"{len(matched)} times of the training period: give an archive of the whole region, or coarse values of "
             "the training period."
         )
     notes += _gaps(fine.known, partial)
-    if (series.fine is None or partial) and len(matched) >= _LEAST_TIMES:
+    if (series.fine is None or partial) and len(matched) >= LEAST_TIMES:
         coarse = np.stack([series.file.coarse(int(places[n] or 0))[problem.target_cell] for n in matched])
+        coarse, note = without_gaps(coarse, cells[matched])
         whole = np.isfinite(coarse).all(axis=1) & np.isfinite(cells[matched][:, ~lacking]).all(axis=1)
-        notes.append(f"Coarse values of the training period are those of the target's file, at {whole.sum()} times.")
+        notes.append(
+            f"Coarse values of the training period are those of the target's file, at {whole.sum()} times{note}."
+        )
         chosen = [n for n, ok in zip(matched, whole, strict=True) if ok]
         coarse, errors = coarse[whole], _errors_of(series, [int(places[n] or 0) for n in chosen])
     else:
         chosen = [n for n in range(len(cells)) if np.isfinite(cells[n]).all()]
         coarse, errors = cells[chosen], 0.0
         notes.append("Coarse values of the training period are the archive's means over the cells.")
-    if len(chosen) < _LEAST_TIMES:
+    if len(chosen) < LEAST_TIMES:
         raise InputError(
-            f"All coarse values are known at {len(chosen)} times of the training period; at least {_LEAST_TIMES} are "
+            f"All coarse values are known at {len(chosen)} times of the training period; at least {LEAST_TIMES} are "
             "needed: choose another period, or leave the archive out."
         )
     kept_labels, kept_dates = tuple(labels[n] for n in chosen), tuple(dates[n] for n in chosen)
