@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+import numpy as np
 import streamlit as st
 
 from deconditioning.figures.colours import MODEL_NAMES
@@ -19,12 +20,15 @@ def sentence(shown: Shown, region: str) -> None:
     """Which quantity of which ``region`` ("" where no name is known), how many times, how good; the warnings."""
     series, result = shown.result.series, shown.result
     cells, pixels = int(series.problem.observed.sum()), series.problem.grid.area.size
-    known = f"The archive contains {shown.training} other times." if shown.training else "No fine field is known."
+    known = f"The archive contains {shown.training} other times." if shown.training else "No archive is used."
     times = f"{len(series)} times, {series.labels[0]} to {series.labels[-1]}" if len(series) > 1 else series.labels[0]
     at = "at each, " if len(series) > 1 else ""
     what = ", ".join(filter(None, (_capital(plain(series.problem.long_name)), region)))
+    lost = float(np.isnan(series.coarse[:, series.problem.target_cell]).mean())
+    gaps = f" {number(100 * lost, 2)} % of their values are missing." if lost else ""
     lead(
-        f"**{what}.** {times}: {at}{cells:,} coarse cells become a map of {pixels:,} pixels. {known}{_how_good(shown)}"
+        f"**{what}.** {times}: {at}{cells:,} coarse cells become a map of {pixels:,} pixels.{gaps} "
+        f"{known}{_how_good(shown)}"
     )
     for sentence in ("order", "warp", "linked"):
         if sentence in result.diagnostics:

@@ -179,7 +179,7 @@ def test_verification_shows_scores_beside_other_methods_and_an_archive_makes_the
     assert not page.exception
     assert "each part" in captions(page)
     page.toggle(key="p-archive").set_value(False).run()
-    assert not page.exception and "No fine field is known" in " ".join(each.value for each in page.markdown)
+    assert not page.exception and "No archive is used" in " ".join(each.value for each in page.markdown)
     assert scores(page)[OWN]["CRPS"] > 1.2 * found[OWN]["CRPS"]
 
 

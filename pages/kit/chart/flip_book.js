@@ -25,7 +25,7 @@ const fill = (book, first, second, share) => {
   const { pixels, table, size } = book;
   for (let i = 0; i < size; i++) {
     const a = first[i], b = second[i];
-    pixels[i] = table[a && b ? Math.round(a + share * (b - a)) : 0];
+    pixels[i] = table[a && b ? Math.round(a + share * (b - a)) : share < 0.5 ? a : b]; // 0: missing
   }
 };
 

@@ -42,14 +42,17 @@ def test_values_are_as_they_are_where_enough_times_have_all() -> None:
     assert "the 18 % that are missing" in note
 
 
-def given(share: float) -> tuple[Series, Training]:
-    """Twelve times of a biased model's coarse file of which a share is missing at every time, and those around them."""
+def given(share: float, error: str | None = None) -> tuple[Series, Training]:
+    """Twelve times of a biased model's coarse file of which a share is missing at every time, and those around them;
+    errors, if they are asked for, are missing with their values.
+    """
     dataset, rng = made_dataset(60), np.random.default_rng(2)
     means = dataset[["t"]].coarsen(lat=4, lon=4).mean()["t"]
     values = 5 + 1.1 * means + rng.normal(0, 0.2, means.shape)
-    low = xr.Dataset({"t": values.where(rng.uniform(size=means.shape) >= share).assign_attrs(dataset["t"].attrs)})
+    known = values.where(rng.uniform(size=means.shape) >= share).assign_attrs(dataset["t"].attrs)
+    low = xr.Dataset({"t": known, "t_sd": (0.2 + 0 * known).assign_attrs(units="K")})
     files = {"x": fields_from_dataset(dataset[["orog"]]), "low": fields_from_dataset(low)}
-    spec = replace(SPEC, matching="direct")
+    spec = replace(SPEC, matching="direct", error=error)
     series = read_series(Source("x", "low"), spec, files.__getitem__, ["#24/#35"])
     return series, read_training(series, fields_from_dataset(dataset), ["#0/#23", "#36/#59"])
 
@@ -66,6 +69,12 @@ def test_a_coarse_file_with_gaps_at_every_time_has_a_training_period() -> None:
         rmse.append(np.sqrt(np.mean(off**2)))
         held.append(np.mean(np.abs(off) < 1.96 * sd))
     assert rmse[0] < rmse[1] < 1.6 * rmse[0] and held[1] > 0.85
+
+
+def test_errors_are_missing_with_their_values() -> None:
+    series, training = given(0.3, "t_sd")
+    np.testing.assert_allclose(training.errors, 0.04)  # of the known values
+    assert np.isfinite(downscale_with_archive(series, training, UNLEARNED).means).all()
 
 
 def test_too_few_known_values_are_refused() -> None:

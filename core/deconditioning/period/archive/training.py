@@ -270,8 +270,9 @@ def _errors_of(series: Series, places: Sequence[int]) -> np.ndarray | float:
     """(M,) mean squared error of the coarse values at some times of the target's file, 0 if none are known."""
     if series.file.errors is None or not places:
         return 0.0
-    every = np.stack([series.file.errors(place) for place in places])
-    return np.square(every[:, series.problem.target_cell]).mean(0)
+    every = np.stack([series.file.errors(place) for place in places])[:, series.problem.target_cell]
+    count = np.isfinite(every).sum(0)
+    return np.nansum(np.square(every), axis=0) / np.maximum(count, 1)
 
 
 def _whole_cells(series: Series, known: np.ndarray) -> np.ndarray:
