@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from scipy.stats import binom
 
 from deconditioning.fields.grids.place import latitude_words, longitude_words, place_words
 from deconditioning.figures.colours import hue
@@ -25,6 +26,8 @@ from pages.period.result import Shown
 _COARSE = "coarse value"
 #: Share of the squared error above which what it is made of is the reason for a band that is too narrow.
 _LASTS = 0.25
+#: Probability under a right band above which a share is no reason to call it too wide or too narrow.
+_CHANCE = 0.05
 
 
 def choose(series: Series) -> tuple[int, int]:
@@ -115,9 +118,13 @@ def _in_steps(figure: dict[str, Any]) -> None:
 
 
 def _verdict(inside: float, truth: np.ndarray, mean: np.ndarray, units: str) -> str:
-    """What follows for the band at a place, and why, if ``truth`` and ``mean`` (T,) show it."""
-    verdict = width_verdict(inside)
-    if verdict == "about right":
+    """What follows for the band at a place, and why, if ``truth`` and ``mean`` (T,) show it; nothing where a right band
+    would be as far from 95 % at one in twenty of such places, if errors were independent.
+    """
+    verdict, times = width_verdict(inside), len(truth)
+    held = round(inside * times)
+    chance = binom.cdf(held, times, 0.95) if verdict.endswith("narrow") else binom.sf(held - 1, times, 0.95)
+    if verdict == "about right" or chance > _CHANCE:
         return ""
     why = _why(truth, mean, units) if verdict.endswith("narrow") else ""
     return f". So it is {verdict} here{why}"

@@ -310,6 +310,8 @@ def test_a_band_that_is_too_narrow_says_why_if_the_errors_show_it() -> None:
     assert "here: the mean varies too little in time (its sd over time is 3 K, that of the truth 4" in wide
     assert "varies too much" in _verdict(0.7, 280 + 0.6 * (mean - 280) + error, mean, "K")
     assert _verdict(1.0, mean, mean + 0.1, "K") == ". So it is too wide here"
+    few = slice(15)  # all of 15 is what nearly every other right band has
+    assert _verdict(1.0, mean[few], mean[few] + 0.1, "K") == "" != _verdict(0.7, mean[few], mean[few] + 1, "K")
 
 
 def test_its_tools_are_those_of_the_other_pages() -> None:

@@ -287,9 +287,7 @@ def _warnings(
     )
     if months:
         named = ", ".join(MONTHS[month - 1] for month in months)
-        result.append(
-            f"The training period has no {named}: the climatology of these months is extrapolated from others."
-        )
+        result.append(f"The training period has no {named}: the climatology there is extrapolated from other months.")
     if any(date is None for date in (*setting.training.dates, *setting.series.dates)):
         result.append("The times have no dates, so that the climatology is one mean, without seasons.")
     if network is not None and network.lost:
