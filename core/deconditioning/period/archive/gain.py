@@ -65,6 +65,10 @@ class CoarseAnomalies:
     freedom: int
     _factors: "dict[tuple[Mixture, float], linalg.Factor]" = field(default_factory=dict, init=False, repr=False)
 
+    def at(self, design: np.ndarray, z: Float[Tensor, "t M"]) -> Float[Tensor, "t M"]:
+        """The anomalies, times ``slope``, of coarse values at times with a ``design`` (t, h)."""
+        return (z - torch.as_tensor(design).to(z) @ self.coefficients) * self.slope
+
     def of(self, chosen: Int[Tensor, " m"]) -> "CoarseAnomalies":
         """Some of the coarse values."""
         return replace(
@@ -260,9 +264,8 @@ class Gain:
 
     def mean(self, design: np.ndarray, z: Float[Tensor, "t M"]) -> Float[Tensor, "t p"]:
         """``Hc + (z − Hc_z) b G``, the fine values of other times."""
-        columns = torch.as_tensor(design).to(z.device)
-        anomaly = (z - columns @ self.known.coarse.coefficients) * self.known.coarse.slope
-        return columns @ self.known.fine + anomaly @ self.weights
+        climate = torch.as_tensor(design).to(z.device) @ self.known.fine
+        return climate + self.known.coarse.at(design, z) @ self.weights
 
 
 def gains(

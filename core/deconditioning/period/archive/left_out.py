@@ -17,6 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from deconditioning.errors import Check, never
+from deconditioning.models.learning.repeats import log_densities
 from deconditioning.period.archive.gain import CoarseSide, FineSide, Gain, Mixture, anomalies, gains, kernel_scale
 
 #: The mixtures that are tried.
@@ -74,12 +75,12 @@ def choose_for_cells(coarse: CoarseSide, choice: Choice, check: Check = never) -
     ]  # fmt: skip
     densities = np.zeros(len(tried))
     for block, rest in folds(len(coarse.z), BLOCKS):
-        known, design = coarse.anomalies(rest), torch.as_tensor(coarse.design[block]).to(coarse.z)
-        a = ((coarse.seen[block] - design @ known.coefficients) * known.slope)[:, used]
+        known = coarse.anomalies(rest)
+        a = known.at(coarse.design[block], coarse.seen[block])[:, used].T
         for number, each in enumerate(tried):
             check()
             factor = known.factor(coarse, each.mixture, each.scale)
-            densities[number] -= 0.5 * float(factor.half_solve(a.T).square().sum() + len(a) * factor.log_determinant())
+            densities[number] += float(log_densities(a, factor).sum())
     return tried[int(densities.argmax())]
 
 

@@ -125,9 +125,9 @@ class Cells:
         """
         level = math.sqrt(self.level) * torch.ones_like(self.root.values)[:, None]
         loading = torch.cat([self.root.loading, level, self.common], dim=1)
-        return self.seen_with(loading, days, member, lasting, variance)
+        return self.chain_with(loading, days, member, lasting, variance)
 
-    def seen_with(
+    def chain_with(
         self, loading: Float[Tensor, "*t M d"], days: np.ndarray, member: np.ndarray, lasting: Lasting | None,
         variance: float,
     ) -> Chain:  # fmt: skip

@@ -97,7 +97,7 @@ class MovingCells(Cells):
 
     def chain(self, days: np.ndarray, member: np.ndarray, lasting: Lasting | None, variance: float) -> Chain:
         """The chain of the states, as `Cells.chain` has it; the slopes last as the largest pattern does."""
-        return self.seen_with(self.loadings, days, member, lasting, variance)
+        return self.chain_with(self.loadings, days, member, lasting, variance)
 
     def parts(
         self, time: int, part: slice, inputs: Float[Tensor, "p c"], cross: Float[Tensor, "M p"],

@@ -140,10 +140,10 @@ def write_period_task(settings: dict[str, Any], context: Any) -> dict[str, Any]:
         scores = series_scores(series, *fields)
     context.save(FILE, content)
     shutil.rmtree(path)
-    return _told(result, {result.spec.model.name: scores} if scores else {}, len(series))
+    return _report(result, {result.spec.model.name: scores} if scores else {}, len(series))
 
 
-def _told(result: PeriodResult, scores: dict[str, dict[str, float]], times: int) -> dict[str, Any]:
+def _report(result: PeriodResult, scores: dict[str, dict[str, float]], times: int) -> dict[str, Any]:
     """What a run that is done says."""
     return {"model": result.spec.model.name, "units": result.series.problem.units, "times": times,
             "warnings": list(result.warnings), "scores": scores, "message": f"{times:,} times written"}  # fmt: skip
@@ -176,7 +176,7 @@ def _write_together(task: PeriodTask, opened: Callable[[str], Fields], context: 
     context.save(FILE, to_netcdf_bytes(dataset, single=True))
     scores = {f"{name}{each.spec.model.name}": series_scores(each.series, each.means.__getitem__, each.sd)
               for name, each in results.items() if each.series.fine is not None}  # fmt: skip
-    return _told(results[""], scores, times)
+    return _report(results[""], scores, times)
 
 
 def _training(
